@@ -1,0 +1,119 @@
+"""What does the controller need from the world?
+
+Protocols only. The loop knows these and no adapter; `wiring.py` picks the adapters. A method raises nothing but the
+errors of `control.errors`: Unavailable (try later), Conflict (re-read), Rejected (hold), NotFound.
+"""
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Protocol
+
+from control.engine.readings import Reading
+from mesh.istio.weights import RouteView, WeightPatch
+from mesh.traffic import RouteRef
+
+
+@dataclass(frozen=True, slots=True)
+class Applied:
+    """A document's revision after a write; acknowledgement is asked for by this revision."""
+
+    ref: RouteRef
+    revision: str
+
+
+@dataclass(frozen=True, slots=True)
+class Rejection:
+    proxy: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Acknowledgement:
+    """Which proxies hold a document's revision, and which of them run it.
+
+    `current` is False when the document has moved on to another revision. `known` is False when the mesh can't tell.
+    """
+
+    ref: RouteRef
+    revision: str
+    holders: frozenset[str]
+    acknowledged: frozenset[str]
+    rejections: tuple[Rejection, ...] = ()
+    current: bool = True
+    known: bool = True
+
+    @property
+    def complete(self) -> bool:
+        return self.known and self.current and bool(self.holders) and self.holders <= self.acknowledged
+
+
+class Documents(Protocol):
+    """The mesh documents that people own, and the one write that we are allowed: weights."""
+
+    async def route(self, ref: RouteRef) -> RouteView:
+        """The route as it stands. Raises NotFound with the routes that exist, Unavailable."""
+
+    async def apply(self, patch: WeightPatch) -> Applied:
+        """Writes new weights if destinations and weights are still those that the patch saw. Raises Conflict, Rejected, Unavailable."""
+
+    def changes(self) -> AsyncIterator[RouteRef | None]:
+        """Yields whenever a document may have changed (None: anything may have). Ends never; reconnects by itself."""
+
+
+class Proxies(Protocol):
+    async def acknowledgement(self, ref: RouteRef, revision: str) -> Acknowledgement:
+        """Who holds and who runs this revision now. Raises Unavailable."""
+
+
+class Workloads(Protocol):
+    async def ready_endpoints(self, namespace: str, host: str, subset: str) -> int:
+        """Ready endpoints behind a subset. Raises NotFound when the subset is not declared, Unavailable."""
+
+
+class Metrics(Protocol):
+    async def read(self, query: "MetricsQuery") -> Reading:
+        """Cumulative counters of every version and process that could be read, each with its own time. Raises Unavailable."""
+
+
+@dataclass(frozen=True, slots=True)
+class MetricsQuery:
+    namespace: str
+    host: str
+    versions: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """One versioned value of the store. `spec` is the person's document, `state` the engine's; both JSON."""
+
+    namespace: str
+    name: str
+    spec: Mapping[str, Any]
+    state: Mapping[str, Any]
+    version: int
+
+
+class Store(Protocol):
+    """Compare-and-swap of one value a shift, and an advisory journal that resume never reads."""
+
+    async def load(self, namespace: str, name: str) -> Stored | None: ...
+
+    async def list(self, namespace: str | None = None) -> Sequence[Stored]: ...
+
+    async def save(self, namespace: str, name: str, *, spec: Mapping[str, Any], state: Mapping[str, Any], expect: int) -> int:
+        """Writes if the stored version is still `expect` (0: does not exist) and returns the new one. Raises Conflict."""
+
+    async def delete(self, namespace: str, name: str, *, expect: int) -> None:
+        """Raises Conflict."""
+
+    async def record(self, namespace: str, name: str, entries: Sequence[Mapping[str, Any]]) -> None:
+        """Appends to the journal (JSON objects; see `control.engine.journal`)."""
+
+    async def journal(self, namespace: str, name: str, *, limit: int = 0) -> Sequence[Mapping[str, Any]]:
+        """The newest `limit` entries (0: all kept), oldest first."""
+
+
+class Clock(Protocol):
+    def now(self) -> datetime:
+        """Aware, UTC."""
