@@ -1,0 +1,44 @@
+# The commands of this project. `make` alone lists them.
+PYTHON := .venv/bin/python
+PYTEST := .venv/bin/pytest
+JOBS ?= 2
+
+.PHONY: help demo test check bench setup lock protos docs clean
+
+help: ## list these commands
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-8s %s\n", $$1, $$2}'
+
+demo: ## set up, then watch a real canary move real traffic from v1 to v2 (about two minutes)
+	@requirements/setup.sh install
+	@.venv/bin/tidegate demo $(ARGS)
+
+test: ## set up, then run every test (under five minutes)
+	@requirements/setup.sh dev
+	$(PYTEST) -n $(JOBS) --dist loadgroup tests $(ARGS)
+
+check: ## formatting, lint, types, import contracts, quick tests: before each commit
+	@requirements/setup.sh dev
+	.venv/bin/ruff format --check .
+	.venv/bin/ruff check .
+	.venv/bin/mypy
+	.venv/bin/lint-imports
+	$(PYTEST) -n $(JOBS) tests -m "not envoy and not apertium and not redis and not story" $(ARGS)
+
+bench: ## measure: prints quantiles and ratios of one run, writes docs/benchmarks.md
+	@requirements/setup.sh dev
+	$(PYTHON) -m tests.bench $(ARGS)
+
+setup: ## everything that the other commands need
+	@requirements/setup.sh dev
+
+lock: setup ## write requirements/*.lock anew
+	requirements/lock.sh
+
+protos: setup ## write the generated code of protos/ anew
+	protos/generate.sh
+
+docs: setup ## write the generated pages of docs/ anew
+	$(PYTHON) -m tests.support.generated_docs
+
+clean: ## remove what set-up and tests made
+	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist *.egg-info
