@@ -1,8 +1,8 @@
 """How does a person's tool talk to the controller? `ShiftClient`, and the carrier of it that a laptop uses.
 
-A client speaks of TrafficShift documents as they are (apiVersion, kind, metadata, spec, status: plain JSON values); there is no
-second model. Every method raises the errors of `control.errors` and nothing of gRPC: Unavailable (no controller answers),
-SpecError (with every problem of the text), NotFound, Refused, Conflict.
+A client speaks of TrafficShift documents as they are (apiVersion, kind, metadata, spec, status: plain JSON values);
+there is no second model. Every method raises the errors of `control.errors` and nothing of gRPC: Unavailable (no
+controller answers), SpecError (with every problem of the text), NotFound, Refused, Conflict.
 """
 
 from collections.abc import AsyncIterator, Mapping, Sequence
@@ -67,7 +67,9 @@ class ShiftClient(Protocol):
         """Raises NotFound with the names that exist."""
 
     def watch(self, namespace: str = "", name: str = "") -> AsyncIterator[ShiftChange]:
-        """The documents now, then each change when it happens. Ends never. Raises Unavailable when the controller goes."""
+        """The documents now, then each change when it happens. Ends never. Raises Unavailable when the controller
+        goes.
+        """
 
     async def apply(self, text: bytes, source: str, *, dry_run: bool = False) -> ApplyResult:
         """Creates or replaces a spec from the text as the person wrote it. Raises SpecError, Refused."""
