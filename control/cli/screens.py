@@ -1,0 +1,195 @@
+"""How is a view laid out on a terminal? rich renderables only; every word and number comes from `control.view`."""
+
+from collections.abc import Iterable, Sequence
+
+from rich.console import Group, RenderableType
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from control.cli.look import STYLE_OF_MARK, STYLE_OF_TONE, Look
+from control.view.format import resample
+from control.view.model import (
+    LoadView,
+    MetricRow,
+    ShareView,
+    ShiftView,
+    StepMark,
+    StepRow,
+    SummaryView,
+    VersionCounts,
+)
+
+BAR_CELLS = 24
+NAME_CELLS = 14
+DIM = "bright_black"
+
+
+def columns(rows: Iterable[Sequence[str | Text]], headers: Sequence[str] = ()) -> Table:
+    """A table without lines: two spaces between columns, as wide as its content."""
+    table = Table(box=None, show_header=bool(headers), header_style="bold", pad_edge=False, padding=(0, 2, 0, 0))
+    rows = list(rows)
+    for index in range(max((len(row) for row in rows), default=len(headers))):
+        table.add_column(headers[index] if index < len(headers) else "", no_wrap=index == 0, overflow="fold")
+    for row in rows:
+        table.add_row(*row)
+    return table
+
+
+def indented(part: RenderableType, by: int = 2) -> Padding:
+    return Padding(part, (0, 0, 0, by), expand=False)
+
+
+def title(text: str) -> Text:
+    return Text(text, style="bold")
+
+
+def shift_screen(view: ShiftView, look: Look, load: LoadView | None = None) -> Group:
+    """One shift at one moment: title, the three weights, steps, both versions' numbers, what it waits for."""
+    parts: list[RenderableType] = [_title_line(view, look), Text("")]
+    parts += [_bar_line(share, view, look) for share in view.shares]
+    if any(view.share_over_time):
+        parts.append(
+            Text.assemble(("over time".ljust(NAME_CELLS), DIM), look.spark(resample(view.share_over_time, BAR_CELLS)))
+        )
+    parts += [Text(""), _step_tree(view, look)]
+    if view.metrics:
+        parts += [Text(""), _metric_table(view.metrics, view)]
+    if load is not None:
+        parts += [Text(""), _label("callers saw", f"{load.text}; {_quantile_text(load.quantiles)}")]
+    parts += [Text(""), *_why(view)]
+    return Group(*parts)
+
+
+def _title_line(view: ShiftView, look: Look) -> Text:
+    style = STYLE_OF_TONE[view.tone]
+    return Text.assemble(
+        (view.name, "bold"),
+        f"  {view.stable} {look.glyphs.arrow} {view.canary}  ",
+        (view.phase, style),
+        f"  {view.headline}",
+        (f"  {view.took}", DIM),
+    )
+
+
+def _bar_line(share: ShareView, view: ShiftView, look: Look) -> Text:
+    return Text.assemble(
+        (share.name.ljust(NAME_CELLS), DIM),
+        (look.bar(share.ratio, BAR_CELLS), STYLE_OF_TONE[view.tone]),
+        f"  {share.text}",
+    )
+
+
+def _step_tree(view: ShiftView, look: Look) -> Group:
+    return Group(*(_step_line(step, step is view.steps[-1], look) for step in view.steps))
+
+
+def _step_line(step: StepRow, last: bool, look: Look) -> Text:
+    glyphs, style = look.glyphs, STYLE_OF_MARK[step.mark]
+    line = Text.assemble(
+        (f"{glyphs.last if last else glyphs.branch} ", DIM),
+        (f"{glyphs.marks[step.mark]} ", style),
+        (f"{step.share.text:<7}", style),
+    )
+    if step.mark in (StepMark.AHEAD, StepMark.STOPPED):
+        return line
+    observed = step.shares[2].text
+    line.append(f"observed {observed:<8} {step.took:>9}  {_counts(step.canary)}", style="default")
+    if step.decision:
+        line.append(f"  {step.decision}", style=style)
+    return line
+
+
+def _counts(counts: VersionCounts) -> str:
+    return counts.text
+
+
+def _metric_table(metrics: Sequence[MetricRow], view: ShiftView) -> Table:
+    rows = [
+        (row.title, row.stable.text, row.canary.text, Text(row.verdict, style=STYLE_OF_TONE[row.tone]))
+        for row in metrics
+    ]
+    return columns(rows, ("", view.stable, view.canary, "verdict"))
+
+
+def _why(view: ShiftView) -> list[RenderableType]:
+    rows = [("why", view.reason), ("waits for", " ".join(p for p in (view.waiting.sentence, _left(view)) if p))]
+    rows += [("late", f"{row.route}: {', '.join(row.late)}") for row in view.proxies if row.late]
+    rows += [("refused", rejection) for row in view.proxies for rejection in row.rejections]
+    rows += [("note", condition) for condition in view.conditions]
+    rows.append(("you can", view.next_command))
+    return [_label(name, text) for name, text in rows if text]
+
+
+def _left(view: ShiftView) -> str:
+    return f"({view.waiting.left})" if view.waiting.left else ""
+
+
+def _label(name: str, text: str) -> Table:
+    table = Table.grid(padding=(0, 0))
+    table.add_column(width=NAME_CELLS, style=DIM)
+    table.add_column(overflow="fold")
+    table.add_row(name, Text(text))
+    return table
+
+
+def summary_screen(summary: SummaryView, load: LoadView | None, look: Look) -> Group:
+    """A finished run, at most 100 columns wide."""
+    style = STYLE_OF_TONE[summary.tone]
+    head = Text.assemble(
+        (summary.name, "bold"),
+        f"  {summary.stable} {look.glyphs.arrow} {summary.canary}  ",
+        (summary.phase, style),
+        f" in {summary.took}" if summary.took else "",
+        f": {summary.headline}",
+    )
+    parts: list[RenderableType] = [head, Text("")]
+    for step in summary.steps:
+        parts += [*_summary_step(step, summary, look), Text("")]
+    parts += _totals(summary)
+    if load is not None:
+        parts += [Text(""), *_load_part(load)]
+    return Group(*parts)
+
+
+def _summary_step(step: StepRow, summary: SummaryView, look: Look) -> list[RenderableType]:
+    style = STYLE_OF_MARK[step.mark]
+    configured, acknowledged, observed = (share.text for share in step.shares)
+    head = Text.assemble(
+        (f"{look.glyphs.marks[step.mark]} step {step.number}  ", style),
+        look.bar(step.share.ratio, BAR_CELLS),
+        (f"  {step.share.text:<6}", "bold"),
+        (f" {step.took}", DIM),
+    )
+    weights = f"configured {configured}, acknowledged {acknowledged}, observed {observed}"
+    after = f" (every proxy ran it after {step.acknowledged_after})" if step.acknowledged_after else ""
+    rows = ((summary.stable, step.stable.text), (summary.canary, step.canary.text))
+    sentence = f"{step.decision}: {step.sentence}" if step.decision and step.sentence else step.sentence
+    decision = [indented(Text(f"{look.glyphs.arrow} {sentence}", style=style), 4)] if sentence else []
+    return [head, indented(Text(weights + after), 4), indented(columns(rows), 4), *decision]
+
+
+def _totals(summary: SummaryView) -> list[RenderableType]:
+    configured, acknowledged, observed = (share.text for share in summary.shares)
+    rows = [
+        ("weights now", f"configured {configured}, acknowledged {acknowledged}, observed {observed}"),
+        (f"{summary.stable} in all", summary.stable_total.text),
+        (f"{summary.canary} in all", summary.canary_total.text),
+        ("why", summary.reason),
+        ("reaction", f"{summary.since_first_bad} from the first bad try to the end" if summary.since_first_bad else ""),
+    ]
+    return [_label(name, text) for name, text in rows if text]
+
+
+def _load_part(load: LoadView) -> list[RenderableType]:
+    rows = [
+        (version.version, version.text, _quantile_text(version.quantiles), version.attempts)
+        for version in load.versions
+    ]
+    head = Text.assemble(("What callers saw: ", "bold"), (load.text, "bold green" if load.failed == 0 else "bold red"))
+    return [head, indented(Text(_quantile_text(load.quantiles))), indented(columns(rows))]
+
+
+def _quantile_text(quantiles: tuple[str, str, str]) -> str:
+    p50, p95, p99 = quantiles
+    return f"latency p50 {p50}, p95 {p95}, p99 {p99}"

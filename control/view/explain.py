@@ -1,0 +1,87 @@
+"""Why is a shift where it is, what do the numbers say, what happens next, and which command moves it?"""
+
+from control.view.model import ExplainView, ShiftView, StepMark
+
+MOVES_OF_PHASE = {
+    "Pending": ("promote", "rollback"),
+    "Progressing": ("promote", "promote --full", "pause", "rollback"),
+    "Paused": ("resume", "promote", "rollback"),
+    "Promoting": ("rollback",),
+    "Promoted": ("history",),
+    "RollingBack": ("status -w",),
+    "RolledBack": ("retry", "history"),
+    "Suspended": ("resume",),
+    "Conflict": ("resume", "rollback"),
+    "Failed": ("retry", "history"),
+}
+MEANING = {
+    "promote": "go to the next step now",
+    "promote --full": "give the new version all traffic now",
+    "pause": "stay at this share until resumed",
+    "resume": "go on",
+    "rollback": "give all traffic back to the old version",
+    "retry": "start again from the first step",
+    "history": "read what happened",
+    "status -w": "watch it",
+}
+
+
+def explain_view(view: ShiftView) -> ExplainView:
+    answers = (
+        ("Where is it?", (view.headline[:1].upper() + view.headline[1:] + ".", *_weights(view))),
+        ("Why?", tuple(line for line in (view.reason, *_troubles(view)) if line)),
+        ("What do the numbers say?", _numbers(view)),
+        ("What happens next?", _next(view)),
+        ("What can I do?", moves(view)),
+    )
+    return ExplainView(view.name, view.headline, view.tone, tuple((q, a) for q, a in answers if a))
+
+
+def moves(view: ShiftView) -> tuple[str, ...]:
+    """Commands that fit the phase, each with what it does; the one that the controller suggests comes first."""
+    verbs = MOVES_OF_PHASE.get(view.phase, ("status -w",))
+    lines = [f"tidegate {_spell(verb, view.name)}: {MEANING[verb]}" for verb in verbs]
+    suggested = [line for line in lines if view.next_command and line.startswith(view.next_command + ":")]
+    if view.next_command and not suggested:
+        suggested = [view.next_command]
+    return tuple(suggested + [line for line in lines if line not in suggested])
+
+
+def _spell(verb: str, name: str) -> str:
+    """Example: ("promote --full", "translator") is "promote translator --full"."""
+    word, *options = verb.split(" ")
+    return " ".join([word, name, *options])
+
+
+def _weights(view: ShiftView) -> tuple[str, ...]:
+    configured, acknowledged, observed = view.shares
+    sentence = (
+        f"The documents say {configured.text} for {view.canary}, the proxies have acknowledged {acknowledged.text}, "
+        f"the traffic shows {observed.text}."
+    )
+    return (sentence, *([view.endpoints + "."] if view.endpoints else []))
+
+
+def _troubles(view: ShiftView) -> tuple[str, ...]:
+    late = [f"{row.route}: {row.text}; late: {', '.join(row.late)}." for row in view.proxies if row.late]
+    refused = [f"Refused by {rejection}" for row in view.proxies for rejection in row.rejections]
+    return (*late, *refused, *view.conditions)
+
+
+def _numbers(view: ShiftView) -> tuple[str, ...]:
+    return tuple(
+        f"{row.title}: {view.canary} {row.canary.text}, {view.stable} {row.stable.text}: {row.verdict}."
+        + (f" {row.sentence}" if row.sentence else "")
+        for row in view.metrics
+    )
+
+
+def _next(view: ShiftView) -> tuple[str, ...]:
+    if view.finished:
+        return ("Nothing: this run is over.",)
+    waiting = " ".join(
+        part for part in (view.waiting.sentence, f"({view.waiting.left})" if view.waiting.left else "") if part
+    )
+    ahead = [step for step in view.steps if step.mark is StepMark.AHEAD]
+    after = f"The next step gives {view.canary} {ahead[0].share.text}." if ahead else ""
+    return tuple(line for line in (waiting, after) if line)

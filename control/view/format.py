@@ -1,0 +1,89 @@
+"""How is a number worded? The one place where shares, counts and times turn into text."""
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from fractions import Fraction
+from math import floor, log10
+
+UNKNOWN = "unknown"
+
+
+def percent(ratio: Fraction | float | None) -> str:
+    """A ratio of 0 to 1 as a percentage that never rounds something to nothing nor nearly all to all.
+
+    Example: 1/20 is "5%", 0.0497 is "4.97%", 0.99999 is ">99.9%", 1/1000000 is "0.0001%", None is "unknown".
+    """
+    if ratio is None:
+        return UNKNOWN
+    value = float(ratio * 100)
+    if 0 < value < 0.01:
+        return f"{value:.{1 - floor(log10(value))}f}".rstrip("0") + "%"
+    text = f"{value:.{1 if value >= 10 else 2}f}".rstrip("0").rstrip(".")
+    return ">99.9%" if text == "100" and ratio < 1 else f"{text}%"
+
+
+def count(number: int) -> str:
+    """Example: 12345 is "12,345"."""
+    return f"{number:,}"
+
+
+def plural(number: int, noun: str, many: str = "") -> str:
+    """Example: (1, "step") is "1 step", (1200, "step") is "1,200 steps", (2, "proxy", "proxies") is "2 proxies"."""
+    return f"{count(number)} {noun if number == 1 else many or noun + 's'}"
+
+
+def milliseconds(value: float | None) -> str:
+    """Example: 3.21 is "3.2 ms", 48.3 is "48 ms", 1234.0 is "1.23 s"."""
+    match value:
+        case None:
+            return UNKNOWN
+        case _ if value < 9.95:
+            return f"{value:.1f} ms"
+        case _ if value < 999.5:
+            return f"{value:.0f} ms"
+        case _:
+            return f"{value / 1000:.2f} s"
+
+
+def duration(span: timedelta) -> str:
+    """The two largest units of a span. Example: "0.8 s", "12 s", "1 min 05 s", "2 h 03 min", "3 d 4 h"."""
+    seconds = max(0.0, span.total_seconds())
+    if seconds < 9.95:
+        return f"{seconds:.1f}".removesuffix(".0") + " s"
+    whole = round(seconds)
+    minutes, hours, days = whole // 60, whole // 3600, whole // 86400
+    if minutes == 0:
+        return f"{whole} s"
+    if hours == 0:
+        return f"{minutes} min {whole % 60:02d} s"
+    if days == 0:
+        return f"{hours} h {minutes % 60:02d} min"
+    return f"{days} d {hours % 24} h"
+
+
+def relative(moment: datetime | None, now: datetime) -> str:
+    """Example: "12 s ago", "just now", "in 5 s", "unknown"."""
+    if moment is None:
+        return UNKNOWN
+    if abs(now - moment) < timedelta(seconds=1):
+        return "just now"
+    return f"{duration(now - moment)} ago" if moment < now else f"in {duration(moment - now)}"
+
+
+def clock(moment: datetime | None) -> str:
+    """The time of day, UTC. Example: "12:03:59"."""
+    return UNKNOWN if moment is None else moment.strftime("%H:%M:%S")
+
+
+def part_of(bad: int, total: int) -> str:
+    """Example: (3, 1204) is "3 of 1,204 (0.25%)", (0, 0) is "none seen"."""
+    if total == 0:
+        return "none seen"
+    return f"{count(bad)} of {count(total)} ({percent(bad / total)})"
+
+
+def resample(values: Sequence[float], width: int) -> tuple[float, ...]:
+    """At most `width` values that keep the last one: what a sparkline of that many cells draws."""
+    if len(values) <= width:
+        return tuple(values)
+    return tuple(values[(i + 1) * len(values) // width - 1] for i in range(width))

@@ -1,0 +1,23 @@
+"""What does one line of the list of shifts say?"""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from control.view.model import ListRow
+from control.view.shift import shift_view
+
+
+def list_row(document: Mapping[str, Any], now: datetime) -> ListRow:
+    view = shift_view(document, (), now)
+    return ListRow(
+        namespace=view.namespace,
+        name=view.name,
+        phase=view.phase,
+        tone=view.tone,
+        step=f"{view.step}/{view.total_steps}",
+        share=" / ".join(share.text for share in view.shares),
+        verdict=view.verdict,
+        waiting=" ".join(part for part in (view.waiting.sentence, view.waiting.left) if part),
+        age=view.started,
+    )

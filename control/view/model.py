@@ -1,0 +1,270 @@
+"""Which values does a screen lay out? The view-model: frozen values with their wording, no behaviour.
+
+A value that is both drawn and read carries the number (`ratio`, `requests`) and its words (`text`).
+"""
+
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+
+
+class Tone(StrEnum):
+    """How a thing feels: screens turn it into a colour and a sign."""
+
+    GOOD = "good"
+    BUSY = "busy"
+    WAITING = "waiting"
+    WARN = "warn"
+    BAD = "bad"
+    IDLE = "idle"
+
+
+class StepMark(StrEnum):
+    """Where a step stands."""
+
+    DONE = "done"
+    CURRENT = "current"
+    FAILED = "failed"
+    STOPPED = "stopped"
+    AHEAD = "ahead"
+
+
+@dataclass(frozen=True, slots=True)
+class ShareView:
+    """One of the three weights. `ratio` is None when nobody knows it."""
+
+    name: str
+    ratio: float | None
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class VersionCounts:
+    """What one version did during one step. `attempts` counts every try."""
+
+    requests: int
+    failures: int
+    attempts: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One version's side of a metric row. `ratio` is None when nothing was seen."""
+
+    requests: int
+    bad: int
+    ratio: float | None
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class MetricRow:
+    metric: str
+    title: str
+    stable: Cell
+    canary: Cell
+    verdict: str
+    tone: Tone
+    harm: float | None
+    sentence: str
+
+
+@dataclass(frozen=True, slots=True)
+class StepRow:
+    """One step: planned, running or done. Shares are configured / acknowledged / observed."""
+
+    number: int
+    share: ShareView
+    mark: StepMark
+    shares: tuple[ShareView, ShareView, ShareView]
+    entered: str
+    took: str
+    acknowledged_after: str
+    stable: VersionCounts
+    canary: VersionCounts
+    decision: str
+    sentence: str
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryRow:
+    at: datetime | None
+    clock: str
+    ago: str
+    reason: str
+    step: int
+    share: str
+    actor: str
+    sentence: str
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """What must happen next, and how long that has taken or will take."""
+
+    sentence: str
+    until: datetime | None
+    left: str
+
+
+@dataclass(frozen=True, slots=True)
+class ProxyRow:
+    """One route's proxies: how many run the newest weights, which are late, which refused."""
+
+    route: str
+    text: str
+    late: tuple[str, ...]
+    rejections: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ShiftView:
+    """Everything about one shift at one moment."""
+
+    namespace: str
+    name: str
+    host: str
+    stable: str
+    canary: str
+    phase: str
+    tone: Tone
+    headline: str
+    finished: bool
+    step: int
+    total_steps: int
+    step_text: str
+    shares: tuple[ShareView, ShareView, ShareView]
+    verdict: str
+    verdict_tone: Tone
+    reason: str
+    waiting: Waiting
+    next_command: str
+    endpoints: str
+    metrics: tuple[MetricRow, ...]
+    steps: tuple[StepRow, ...]
+    proxies: tuple[ProxyRow, ...]
+    conditions: tuple[str, ...]
+    history: tuple[HistoryRow, ...]
+    share_over_time: tuple[float, ...]
+    started: str
+    took: str
+
+
+@dataclass(frozen=True, slots=True)
+class SummaryView:
+    """A finished run, told to a person. `since_first_bad` is empty when no bad request or try was seen."""
+
+    name: str
+    headline: str
+    tone: Tone
+    phase: str
+    stable: str
+    canary: str
+    took: str
+    steps: tuple[StepRow, ...]
+    shares: tuple[ShareView, ShareView, ShareView]
+    stable_total: VersionCounts
+    canary_total: VersionCounts
+    reason: str
+    since_first_bad: str
+
+
+@dataclass(frozen=True, slots=True)
+class LoadVersion:
+    """What callers saw of one version."""
+
+    version: str
+    requests: int
+    failed: int
+    attempts: str
+    quantiles: tuple[str, str, str]
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class LoadView:
+    """What callers saw: outcomes as the load generator counted them, and latency p50 / p95 / p99."""
+
+    sent: int
+    failed: int
+    ratio: float | None
+    text: str
+    quantiles: tuple[str, str, str]
+    versions: tuple[LoadVersion, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PlanStep:
+    number: int
+    share: str
+    starts: str
+    hold: str
+    canary_requests: str
+    enough: bool
+    note: str
+
+
+@dataclass(frozen=True, slots=True)
+class PlanView:
+    """What a shift will do, before anything runs."""
+
+    namespace: str
+    name: str
+    host: str
+    stable: str
+    canary: str
+    routes: tuple[str, ...]
+    steps: tuple[PlanStep, ...]
+    total: str
+    on_failure: str
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class DiffLine:
+    """One line of a document: kept (" "), removed ("-") or added ("+")."""
+
+    sign: str
+    number: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentDiff:
+    document: str
+    file: str
+    sentence: str
+    lines: tuple[DiffLine, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class DiffView:
+    name: str
+    headline: str
+    from_share: str
+    to_share: str
+    documents: tuple[DocumentDiff, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ExplainView:
+    """Why it is where it is: sentences under the question that they answer."""
+
+    name: str
+    headline: str
+    tone: Tone
+    answers: tuple[tuple[str, tuple[str, ...]], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ListRow:
+    namespace: str
+    name: str
+    phase: str
+    tone: Tone
+    step: str
+    share: str
+    verdict: str
+    waiting: str
+    age: str

@@ -1,0 +1,182 @@
+"""What does one shift look like right now? `shift_view`, a pure function of (document, journal's tail, now)."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from control.view import format as words
+from control.view import read
+from control.view.model import Cell, HistoryRow, MetricRow, ProxyRow, ShiftView, Tone, Waiting
+from control.view.steps import step_rows, three_shares
+
+TONE_OF_PHASE = {
+    "Pending": Tone.WAITING,
+    "Progressing": Tone.BUSY,
+    "Paused": Tone.WARN,
+    "Promoting": Tone.BUSY,
+    "Promoted": Tone.GOOD,
+    "RollingBack": Tone.BAD,
+    "RolledBack": Tone.BAD,
+    "Suspended": Tone.WARN,
+    "Conflict": Tone.BAD,
+    "Failed": Tone.BAD,
+}
+TONE_OF_VERDICT = {
+    "pass": Tone.GOOD,
+    "fail": Tone.BAD,
+    "insufficient": Tone.WAITING,
+    "no data": Tone.WARN,
+    "unavailable": Tone.WARN,
+}
+HEADLINE_OF_PHASE = {
+    "Pending": "has not begun: {stable} has all traffic",
+    "Progressing": "{canary} takes {share}, {step}",
+    "Paused": "paused with {canary} at {share}, {step}",
+    "Promoting": "{canary} is being given all traffic",
+    "Promoted": "{canary} has all traffic",
+    "RollingBack": "all traffic is going back to {stable}",
+    "RolledBack": "{stable} has all traffic again",
+    "Suspended": "hands off: no weight is written, {canary} stays at {share}",
+    "Conflict": "somebody else keeps writing the weights: {canary} stays at {share}",
+    "Failed": "stopped with {canary} at {share}",
+}
+FINISHED = frozenset({"Promoted", "RolledBack", "Failed"})
+TITLE_OF_METRIC = {"outcomes": "failed requests", "attempts": "retried tries", "endpoints": "ready endpoints"}
+SPARK_CELLS = 40
+
+
+def shift_view(document: Mapping[str, Any], journal: Sequence[Mapping[str, Any]], now: datetime) -> ShiftView:
+    """Everything that a screen shows of one shift."""
+    spec, status, meta = (read.section(document, key) for key in ("spec", "status", "metadata"))
+    phase = read.text(status, "phase") or "Pending"
+    started, finished = (read.moment(status.get(key)) for key in ("startedAt", "finishedAt"))
+    steps = step_rows(spec, status, now)
+    shares = three_shares(read.section(status, "share"))
+    step, total_steps = read.whole(status, "step"), read.whole(status, "totalSteps") or len(steps)
+    step_text = f"step {step} of {total_steps}" if step else "before the first step"
+    stable, canary = read.text(spec, "stable"), read.text(spec, "canary")
+    verdict = read.text(status, "verdict") or "no data"
+    return ShiftView(
+        namespace=read.text(meta, "namespace") or "default",
+        name=read.text(meta, "name"),
+        host=read.text(read.section(spec, "target"), "host"),
+        stable=stable,
+        canary=canary,
+        phase=phase,
+        tone=TONE_OF_PHASE.get(phase, Tone.IDLE),
+        headline=headline(phase, stable=stable, canary=canary, share=shares[0].text, step=step_text),
+        finished=phase in FINISHED,
+        step=step,
+        total_steps=total_steps,
+        step_text=step_text,
+        shares=shares,
+        verdict=verdict,
+        verdict_tone=TONE_OF_VERDICT.get(verdict, Tone.IDLE),
+        reason=read.text(status, "reason"),
+        waiting=waiting(status, now),
+        next_command=read.text(status, "nextCommand"),
+        endpoints=_endpoints(status, stable=stable, canary=canary),
+        metrics=tuple(metric_row(row) for row in read.rows(status, "evidence")),
+        steps=steps,
+        proxies=tuple(proxy_row(row) for row in read.rows(status, "proxies")),
+        conditions=tuple(_condition(row) for row in read.rows(status, "conditions")),
+        history=history_rows(journal, now),
+        share_over_time=share_over_time(journal, started, finished or now),
+        started=words.relative(started, now) if started else "not yet",
+        took=words.duration((finished or now) - started) if started else "",
+    )
+
+
+def headline(phase: str, *, stable: str, canary: str, share: str, step: str) -> str:
+    template = HEADLINE_OF_PHASE.get(phase, "{canary} is at {share}, {step}")
+    return template.format(stable=stable, canary=canary, share=share, step=step)
+
+
+def waiting(status: Mapping[str, Any], now: datetime) -> Waiting:
+    """What must happen next; "7 s left", or how long it has waited where no end is known."""
+    sentence, until = read.text(status, "waitingFor"), read.moment(status.get("waitingUntil"))
+    if not sentence and until is None:
+        return Waiting("", None, "")
+    if until is not None:
+        return Waiting(sentence, until, f"{words.duration(until - now)} left" if until > now else "due now")
+    since = read.moment(status.get("stepEnteredAt"))
+    return Waiting(sentence, None, f"for {words.duration(now - since)}" if since else "")
+
+
+def metric_row(row: Mapping[str, Any]) -> MetricRow:
+    metric, verdict = read.text(row, "metric"), read.text(row, "verdict") or "no data"
+    return MetricRow(
+        metric=metric,
+        title=TITLE_OF_METRIC.get(metric, metric),
+        stable=_cell(read.section(row, "stable")),
+        canary=_cell(read.section(row, "canary")),
+        verdict=verdict,
+        tone=TONE_OF_VERDICT.get(verdict, Tone.IDLE),
+        harm=read.ratio(row, "harm"),
+        sentence=read.text(row, "sentence"),
+    )
+
+
+def _cell(counts: Mapping[str, Any]) -> Cell:
+    requests, bad = read.whole(counts, "requests"), read.whole(counts, "bad")
+    return Cell(requests, bad, bad / requests if requests else None, words.part_of(bad, requests))
+
+
+def _endpoints(status: Mapping[str, Any], *, stable: str, canary: str) -> str:
+    """Example: "v1 has 1 ready endpoint, v2 has 2 ready endpoints"; empty when nobody knows."""
+    known = [(stable, status.get("stableEndpoints")), (canary, status.get("canaryEndpoints"))]
+    return ", ".join(f"{v} has {words.plural(n, 'ready endpoint')}" for v, n in known if isinstance(n, int))
+
+
+def proxy_row(row: Mapping[str, Any]) -> ProxyRow:
+    """Example: "6 of 6 proxies run the newest weights"."""
+    holders, acknowledged = (tuple(str(p) for p in row.get(key) or ()) for key in ("holders", "acknowledged"))
+    late = tuple(sorted(set(holders) - set(acknowledged)))
+    running = len(holders) - len(late)
+    return ProxyRow(
+        route=read.text(row, "route"),
+        text=f"{running} of {words.plural(len(holders), 'proxy', 'proxies')} run the newest weights",
+        late=late,
+        rejections=tuple(f"{read.text(r, 'proxy')}: {read.text(r, 'message')}" for r in read.rows(row, "rejections")),
+    )
+
+
+def _condition(row: Mapping[str, Any]) -> str:
+    kind, message = read.text(row, "type"), read.text(row, "message") or read.text(row, "sentence")
+    return f"{kind}: {message}" if kind and message else kind or message
+
+
+def history_rows(journal: Sequence[Mapping[str, Any]], now: datetime) -> tuple[HistoryRow, ...]:
+    """The journal in its own order, oldest first."""
+    return tuple(_history_row(entry, now) for entry in journal)
+
+
+def _history_row(entry: Mapping[str, Any], now: datetime) -> HistoryRow:
+    at = read.moment(entry.get("at"))
+    share = read.share(entry.get("share"))
+    return HistoryRow(
+        at=at,
+        clock=words.clock(at),
+        ago=words.relative(at, now),
+        reason=read.text(entry, "reason"),
+        step=read.whole(entry, "step"),
+        share="" if share is None else words.percent(share),
+        actor=read.text(entry, "actor"),
+        sentence=read.text(entry, "sentence"),
+    )
+
+
+def share_over_time(
+    journal: Sequence[Mapping[str, Any]], started: datetime | None, until: datetime
+) -> tuple[float, ...]:
+    """The canary's share at `SPARK_CELLS` equally spaced moments of the run, as the journal tells it."""
+    if started is None or until <= started:
+        return ()
+    known = [(read.moment(entry.get("at")), read.share(entry.get("share"))) for entry in journal]
+    points = sorted((at, float(share)) for at, share in known if at is not None and share is not None and at >= started)
+    pace = (until - started) / SPARK_CELLS
+    return tuple(_share_at(points, started + pace * (i + 1)) for i in range(SPARK_CELLS))
+
+
+def _share_at(points: Sequence[tuple[datetime, float]], moment: datetime) -> float:
+    return next((share for at, share in reversed(points) if at <= moment), 0.0)

@@ -1,0 +1,111 @@
+"""How did each step go? Rows of planned, running and finished steps, from spec and status together."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from fractions import Fraction
+from typing import Any
+
+from control.view import format as words
+from control.view import read
+from control.view.model import ShareView, StepMark, StepRow, VersionCounts
+
+MARK_OF_DECISION = {
+    "advance": StepMark.DONE,
+    "promote": StepMark.DONE,
+    "roll_back": StepMark.FAILED,
+    "rollback": StepMark.FAILED,
+}
+ROLLED_BACK = frozenset({"RollingBack", "RolledBack", "Failed"})
+
+
+def share_view(name: str, ratio: Fraction | float | None) -> ShareView:
+    return ShareView(name, None if ratio is None else float(ratio), words.percent(ratio))
+
+
+def three_shares(source: Mapping[str, Any]) -> tuple[ShareView, ShareView, ShareView]:
+    """Configured, acknowledged and observed, as a status or one of its steps has them."""
+    return (
+        share_view("configured", read.share(source.get("configured"))),
+        share_view("acknowledged", read.share(source.get("acknowledged"))),
+        share_view("observed", read.ratio(source, "observedRatio")),
+    )
+
+
+def version_counts(source: Mapping[str, Any]) -> VersionCounts:
+    requests, failures = read.whole(source, "requests"), read.whole(source, "failures")
+    attempts = requests + read.whole(source, "retries")
+    return counts(requests, failures, attempts)
+
+
+def counts(requests: int, failures: int, attempts: int) -> VersionCounts:
+    """Example: "1,204 requests, 3 failed, 1,210 attempts"; "no requests"."""
+    if requests == 0 and attempts == 0:
+        return VersionCounts(0, failures, attempts, "no requests")
+    text = f"{words.plural(requests, 'request')}, {words.count(failures)} failed, {words.plural(attempts, 'attempt')}"
+    return VersionCounts(requests, failures, attempts, text)
+
+
+def total(rows: Sequence[VersionCounts]) -> VersionCounts:
+    return counts(sum(r.requests for r in rows), sum(r.failures for r in rows), sum(r.attempts for r in rows))
+
+
+def planned_shares(spec: Mapping[str, Any]) -> tuple[Fraction, ...]:
+    """The shares that the manifest's list of steps names."""
+    steps = read.section(spec, "strategy").get("steps")
+    parsed = [read.share(step) for step in steps] if isinstance(steps, list | tuple) else []
+    return tuple(share for share in parsed if share is not None)
+
+
+def step_rows(spec: Mapping[str, Any], status: Mapping[str, Any], now: datetime) -> tuple[StepRow, ...]:
+    """One row a planned step; a step that the status tells of carries what happened in it."""
+    told = {read.whole(step, "step"): step for step in read.rows(status, "steps")}
+    planned = planned_shares(spec)
+    numbers = range(1, max(len(planned), *told, 0) + 1) if told else range(1, len(planned) + 1)
+    return tuple(
+        _row(number, told.get(number, {}), planned[number - 1] if number <= len(planned) else None, status, now)
+        for number in numbers
+    )
+
+
+def _row(
+    number: int, step: Mapping[str, Any], planned: Fraction | None, status: Mapping[str, Any], now: datetime
+) -> StepRow:
+    entered, left = read.moment(step.get("enteredAt")), read.moment(step.get("leftAt"))
+    acknowledged = read.moment(step.get("acknowledgedAt"))
+    stopped = left or read.moment(status.get("finishedAt")) or now
+    return StepRow(
+        number=number,
+        share=share_view("target", read.share(step.get("share")) if step else planned),
+        mark=_mark(number, step, status),
+        shares=three_shares(step),
+        entered=words.clock(entered) if entered else "",
+        took=words.duration(stopped - entered) if entered else "",
+        acknowledged_after=_acknowledged_after(entered, acknowledged),
+        stable=version_counts(read.section(step, "stable")),
+        canary=version_counts(read.section(step, "canary")),
+        decision=read.text(step, "decision"),
+        sentence=read.text(step, "sentence"),
+    )
+
+
+def _acknowledged_after(entered: datetime | None, acknowledged: datetime | None) -> str:
+    if entered is None or acknowledged is None:
+        return ""
+    return words.milliseconds(max(0.0, (acknowledged - entered).total_seconds() * 1000))
+
+
+def _mark(number: int, step: Mapping[str, Any], status: Mapping[str, Any]) -> StepMark:
+    phase = read.text(status, "phase")
+    if not step:
+        return StepMark.STOPPED if phase in ROLLED_BACK else StepMark.AHEAD
+    if (mark := MARK_OF_DECISION.get(read.text(step, "decision"))) is not None:
+        return mark
+    if phase == "Promoted":
+        return StepMark.DONE
+    if phase in ROLLED_BACK:
+        return (
+            StepMark.FAILED
+            if number == max(read.whole(s, "step") for s in read.rows(status, "steps"))
+            else StepMark.DONE
+        )
+    return StepMark.CURRENT if number == read.whole(status, "step") else StepMark.DONE
