@@ -1,0 +1,53 @@
+"""`tidegate down`: ends the mesh that runs in a state folder, and everything that it started."""
+
+import contextlib
+import os
+import signal
+from datetime import timedelta
+from pathlib import Path
+
+import click
+import psutil
+
+from control.errors import TimedOut, Unavailable
+from control.local.runfile import read_run_file
+from control.local.system import clear
+from control.settings import state_dir_option
+
+STOPS_WITHIN = timedelta(seconds=30)
+
+
+@click.command("down")
+@state_dir_option
+@click.option("--dry-run", is_flag=True, help="Say what would be stopped; stop nothing.")
+def command(state_dir: Path, dry_run: bool) -> None:
+    """Stop the laptop's mesh and remove what it left in its state folder.
+
+    \b
+    A state file that was kept aside (corrupted, or written by a newer version) is never removed; its path is printed.
+    """
+    try:
+        run = read_run_file(state_dir)
+    except Unavailable as nothing:
+        click.echo(f"{nothing.message}: nothing to stop", err=True)
+    else:
+        click.echo(f"stopping process {run.pid} and its {len(run.processes)} processes", err=True)
+        if dry_run:
+            return
+        stop_process(run.pid)
+    if not dry_run:
+        for kept in clear(state_dir):
+            click.echo(f"kept: {kept}", err=True)
+
+
+def stop_process(pid: int) -> None:
+    """Asks the supervisor to stop and waits until it has. Raises TimedOut."""
+    with contextlib.suppress(psutil.NoSuchProcess, ProcessLookupError):
+        process = psutil.Process(pid)
+        os.kill(pid, signal.SIGTERM)
+        try:
+            process.wait(STOPS_WITHIN.total_seconds())
+        except psutil.TimeoutExpired:
+            raise TimedOut(
+                f"process {pid} did not stop in {STOPS_WITHIN.seconds} s", f"kill -9 {pid} ends it"
+            ) from None

@@ -1,0 +1,106 @@
+"""The whole laptop mesh as one thing: started in the order that is quickest, stopped so that nothing is left.
+
+Services, Redis, mesh runner and controller start side by side; each finds the others by addresses that are fixed
+beforehand (the leased net), and waits for whom it needs.
+"""
+
+import asyncio
+import contextlib
+import os
+import shutil
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from control.errors import Unavailable
+from control.local import children
+from control.local.children import Options
+from control.local.layout import Layout
+from control.local.manifests import write_documents
+from control.local.runfile import RunFile, state_folder, write_run_file, write_token
+from mesh.lease import lease
+from mesh.process import ChildEvent, ChildFailed, ChildSpec, Supervisor
+
+Report = Callable[[str], None]
+KEPT = "*.kept-*"
+
+
+@dataclass(frozen=True, slots=True)
+class System:
+    """A mesh that runs."""
+
+    layout: Layout
+    run: RunFile
+    token: str
+    supervisor: Supervisor
+
+
+@contextlib.asynccontextmanager
+async def running(state_dir: Path, options: Options, report: Report) -> AsyncIterator[System]:
+    """The mesh, ready to serve, until the context ends. Raises Refused (one runs here already), Unavailable."""
+    with state_folder(state_dir), lease() as net:
+        layout = Layout(net.net, state_dir)
+        token = write_token(layout.token_file)
+        write_documents(layout.net, layout.documents)
+        async with Supervisor(lambda event: _tell(event, report)) as supervisor:
+            await _start_all(supervisor, layout, options, report)
+            run = _run_file(layout, supervisor)
+            write_run_file(state_dir, run)
+            try:
+                yield System(layout, run, token, supervisor)
+            finally:
+                (state_dir / "run.json").unlink(missing_ok=True)
+                await _stop_in_order(supervisor)
+        children.redis_socket(layout).unlink(missing_ok=True)
+
+
+def clear(state_dir: Path) -> list[Path]:
+    """Removes what a mesh left in its state folder, but never a state file that was kept aside; returns those."""
+    kept = sorted(state_dir.glob(KEPT))
+    if not kept:
+        shutil.rmtree(state_dir, ignore_errors=True)
+        return []
+    for path in state_dir.iterdir():
+        if path not in kept:
+            shutil.rmtree(path) if path.is_dir() else path.unlink()
+    return kept
+
+
+async def _start_all(supervisor: Supervisor, layout: Layout, options: Options, report: Report) -> None:
+    redis = children.redis(layout)
+    if redis is None:
+        report(f"no redis-server: the cache goes on with its first level only (install it: {children.REDIS_PACKAGE})")
+    own = [children.mesh_runner(layout), *children.workloads(layout, options), children.controller(layout)]
+    try:
+        async with asyncio.TaskGroup() as group:
+            for spec in [*([redis] if redis else []), *own]:
+                group.create_task(_start(supervisor, spec, report))
+    except* ChildFailed as failures:
+        raise _cannot_start(failures, layout) from None
+
+
+async def _start(supervisor: Supervisor, spec: ChildSpec, report: Report) -> None:
+    await supervisor.start(spec)
+    report(f"{spec.name} is ready")
+
+
+def _cannot_start(failures: BaseExceptionGroup[ChildFailed], layout: Layout) -> Unavailable:
+    texts = [str(failure) for failure in failures.exceptions]
+    return Unavailable("the mesh could not be started: " + "\n".join(texts), f"the logs are in {layout.logs}")
+
+
+def _tell(event: ChildEvent, report: Report) -> None:
+    if event.incarnation > 1 or event.state.value in ("waiting", "dead"):
+        report(f"{event.child}: {event.sentence}")
+
+
+def _run_file(layout: Layout, supervisor: Supervisor) -> RunFile:
+    pids = {name: child.pid or 0 for name, child in supervisor.children.items()}
+    addresses = (layout.gateway, layout.control, layout.mesh_api)
+    return RunFile(os.getpid(), layout.net, *addresses, str(layout.token_file), pids)
+
+
+async def _stop_in_order(supervisor: Supervisor) -> None:
+    """The controller first, so that it never sees a mesh that is being taken down."""
+    await supervisor.stop("controller")
+    await supervisor.close()
