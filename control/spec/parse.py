@@ -1,0 +1,122 @@
+"""Which TrafficShift does a text ask for? Either the shift, or every mistake in it at once with its place."""
+
+import difflib
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from pydantic import BaseModel, ValidationError
+from pydantic_core import ErrorDetails
+
+from control.errors import Problem, SpecError
+from control.spec.door import RouteDoor, ShiftDoor, SpecDoor
+from control.spec.laws import Mistake, mistakes
+from control.spec.shift import StepStrategy, Target, TrafficShift
+from control.spec.text import Path, Text, read_text
+from mesh.traffic import RouteRef
+
+
+def parse_shift(text: bytes, source: str) -> TrafficShift:
+    """Raises: SpecError with all problems, in the order of the text."""
+    return _parsed(read_text(text, source), source)
+
+
+def from_document(document: Mapping[str, Any], source: str = "document") -> TrafficShift:
+    """Raises: SpecError with all problems; they have no lines."""
+    return _parsed(Text(document, {}, ()), source)
+
+
+def _parsed(text: Text, source: str) -> TrafficShift:
+    if text.data is None and text.problems:
+        raise SpecError(text.problems)
+    if not isinstance(text.data, Mapping):
+        raise SpecError(
+            [Problem(source, 0, 0, "this is no TrafficShift: expected apiVersion, kind, metadata and spec")]
+        )
+    found, door = _checked(text.data)
+    problems = {*text.problems, *(_problem(mistake, text, source) for mistake in found)}
+    if problems or door is None:
+        raise SpecError(sorted(problems, key=lambda each: (each.line, each.column, each.message)))
+    return _shift(door)
+
+
+def _checked(data: Mapping[str, Any]) -> tuple[list[Mistake], ShiftDoor | None]:
+    found = list(mistakes(data))
+    try:
+        return found, ShiftDoor.model_validate(dict(data))
+    except ValidationError as error:
+        return found + [_mistake(each) for each in error.errors(include_url=False)], None
+
+
+def _problem(mistake: Mistake, text: Text, source: str) -> Problem:
+    place = text.place(mistake.path)
+    field = _dotted(mistake.path)
+    message = mistake.message if not field or mistake.message.startswith(field) else f"{field}: {mistake.message}"
+    return Problem(source, place.line, place.column, message, mistake.hint)
+
+
+def _dotted(path: Path) -> str:
+    parts = [f"[{part + 1}]" if isinstance(part, int) else f".{part}" for part in path if part != ""]
+    return "".join(parts).lstrip(".")
+
+
+def _mistake(error: ErrorDetails) -> Mistake:
+    path = tuple(error["loc"])
+    match error["type"]:
+        case "extra_forbidden":
+            return Mistake((*path, ""), "no such field", _near_miss(path))
+        case "missing":
+            return Mistake(path, "is missing", "")
+        case "value_error":
+            return Mistake(path, str(error["ctx"]["error"]), "")
+        case "enum" | "literal_error":
+            return Mistake(path, f"{error['input']!r} is not possible", f"expected {error['ctx']['expected']}")
+        case _:
+            return Mistake(path, error["msg"][:1].lower() + error["msg"][1:], "")
+
+
+def _near_miss(path: Path) -> str:
+    names = _names_at(path[:-1])
+    close = difflib.get_close_matches(str(path[-1]), names, n=1, cutoff=0.6)
+    return f"did you mean {close[0]}?" if close else f"known here: {', '.join(names)}"
+
+
+def _names_at(path: Path) -> list[str]:
+    """The fields that the mapping at `path` may have."""
+    model: type[BaseModel] = ShiftDoor
+    for part in path:
+        if isinstance(part, int):
+            model = RouteDoor
+            continue
+        field = next(each for each in model.model_fields.values() if each.alias == part)
+        if isinstance(field.annotation, type) and issubclass(field.annotation, BaseModel):
+            model = field.annotation
+    return [field.alias or name for name, field in model.model_fields.items()]
+
+
+def _shift(door: ShiftDoor) -> TrafficShift:
+    spec, namespace = door.spec, door.metadata.namespace
+    return TrafficShift(
+        name=door.metadata.name,
+        namespace=namespace,
+        target=Target(spec.target.host, tuple(_refs(spec.target.routes, namespace))),
+        stable=spec.stable,
+        canary=spec.canary,
+        strategy=_strategy(spec),
+        poll=spec.poll,
+        on_failure=spec.on_failure,
+        on_delete=spec.on_delete,
+        on_deadline=spec.on_deadline,
+        deadline=spec.deadline,
+        grace_period=spec.grace_period,
+        settle=spec.settle,
+        annotations=tuple(sorted(door.metadata.annotations.items())),
+    )
+
+
+def _strategy(spec: SpecDoor) -> StepStrategy:
+    return StepStrategy(tuple(spec.strategy.steps), spec.strategy.hold, spec.strategy.min_requests)
+
+
+def _refs(routes: Iterable[RouteDoor], namespace: str) -> Iterator[RouteRef]:
+    for route in routes:
+        yield RouteRef(route.namespace or namespace, route.virtual_service, route.route)
