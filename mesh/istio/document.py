@@ -30,8 +30,8 @@ _NAME = re.compile(r"[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?\Z")
 class Document:
     """One document of a file.
 
-    `text` is its bytes alone, from its own `---` (the first: from the top of the file) to the next one. `offset` is where
-    they begin in the file and `line_offset` how many lines stand before them. `revision` is a digest of `text`.
+    `text` is its bytes alone, from its own `---` (the first: from the top of the file) to the next one. `offset` is
+    where they begin in the file and `line_offset` how many lines stand before. `revision` is a digest of `text`.
     """
 
     file: str

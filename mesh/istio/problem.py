@@ -20,7 +20,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True, order=True)
 class Problem:
-    """One mistake. `line` 0 means the whole file; `document` names the document that is to be refused, when one is known."""
+    """One mistake. `line` 0 means the whole file; `document` names the one to be refused, when it is known."""
 
     file: str
     line: int
@@ -56,7 +56,7 @@ class MissingDestination(DocumentError):
 
 
 class WeightRefused(DocumentError):
-    """The weights can't be written as asked: too coarse a sum, an ambiguous destination, or bytes that belong to others too."""
+    """The weights can't be written as asked: too coarse a sum, or bytes that belong to others too."""
 
 
 class StalePatch(DocumentError):

@@ -88,7 +88,7 @@ def merged_data(node: MapNode) -> dict[str, Data]:
 
 
 def nearest(root: Node, path: Path) -> int:
-    """The character where `path` stands, or where its nearest existing ancestor does: keys for entries, starts for items."""
+    """The character where `path` stands, or its nearest existing ancestor: keys for entries, starts for items."""
     at, node = root.start, root
     for step in path:
         found = _step(target_of(node), step)

@@ -2,8 +2,8 @@
 
 Text to plain data with a tree of nodes beside it, so that others can name a place or replace a few bytes and leave the
 rest alone. Parsing events come from PyYAML (libyaml's parser where it is built in); composing is ours because what a
-stranger wrote must not hurt: size, depth and growth by aliases are bounded, duplicate keys are mistakes, and no tag ever
-makes an object. A broken document doesn't hide the others: reading goes on behind its end.
+stranger wrote must not hurt: size, depth and growth by aliases are bounded, duplicate keys are mistakes, and no tag
+ever makes an object. A broken document doesn't hide the others: reading goes on behind its end.
 
 Rejected: yaml.compose, which recurses without bound and says nothing about duplicate keys.
 """
@@ -131,7 +131,7 @@ class _Reader:
 
     def _read_from(self, begin: int) -> int | None:
         """Reads to the end (None) or to a broken document; then the character where to go on."""
-        events = yaml.parse(self._text[begin:], Loader=_LOADER)
+        events: Iterator[Any] = yaml.parse(self._text[begin:], Loader=_LOADER)
         try:
             for event in events:
                 if isinstance(event, yaml.DocumentStartEvent):
@@ -181,7 +181,7 @@ def _syntax_error(begin: int, error: yaml.YAMLError) -> _Mistake:
 
 
 class _Composer:
-    """The events of one document to nodes. Mistakes that leave the structure readable are collected, others raise _Broken."""
+    """The events of one document to nodes. Mistakes that leave the structure readable are collected, others raise."""
 
     def __init__(self, begin: int, events: Iterator[Any], lines: Lines, limits: Limits) -> None:
         self._begin, self._events, self._lines, self._limits = begin, events, lines, limits
