@@ -7,7 +7,7 @@ FAULTS: dict[str, tuple[str, str]] = {
         "30 % of its tries answer UNAVAILABLE: retries hide it from callers, attempts show it",
     ),
     "internal": ("internal:0.2", "20 % of its answers are INTERNAL (HTTP 200, gRPC 13)"),
-    "crash": ("crash:after=3s", "it dies over and over"),
+    "crash": ("crash:after=4s", "it dies over and over"),
 }
 
 

@@ -22,7 +22,7 @@ from mesh.lease import lease
 from mesh.process import ChildEvent, ChildFailed, ChildSpec, Supervisor
 
 Report = Callable[[str], None]
-KEPT = "*.kept-*"
+KEPT = "state.sqlite.*Z*"
 
 
 @dataclass(frozen=True, slots=True)

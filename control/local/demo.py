@@ -1,0 +1,167 @@
+"""`tidegate demo`: a whole canary on this machine, from an empty folder to the last sentence of its summary."""
+
+import asyncio
+import contextlib
+import json
+import shutil
+import sys
+import tempfile
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import click
+
+from control.api.client import GrpcShiftClient, ShiftDocument
+from control.cli.live import LiveProgress, render_summary
+from control.cli.look import look_at
+from control.errors import TidegateError, TimedOut, Unavailable
+from control.local.children import Options
+from control.local.faults import FAULTS, translator_faults
+from control.local.load import Load, load
+from control.local.manifests import SHIFT
+from control.local.system import running
+from control.view.plain import plain
+from control.view.shift import shift_view
+from control.view.summary import summary_view
+
+NAMESPACE, NAME = "default", "translator"
+FINISHED = {"Promoted": 0, "RolledBack": 3, "Failed": 1, "Conflict": 1}
+WARM_REQUESTS = 400
+ENDS_WITHIN_S = 170.0
+AFTERWARDS_S = 4
+OBSERVED_OVER = 2
+REFRESH_S = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """What the demo saw. `observed` is the canary's share in the load generator's last seconds, 0 to 1."""
+
+    document: Mapping[str, Any]
+    history: list[Mapping[str, Any]]
+    load: Mapping[str, Any]
+    observed: float | None
+
+    @property
+    def exit_code(self) -> int:
+        return FINISHED.get(self.document["status"]["phase"], 1)
+
+
+@click.command("demo")
+@click.option("--fault", type=click.Choice(list(FAULTS)), help="Give v2 a fault: the demo then ends in a rollback.")
+@click.option("--rate", type=click.FloatRange(10, 2000), default=200.0, show_default=True, help="Requests a second.")
+@click.option(
+    "--json", "json_file", type=click.Path(dir_okay=False, path_type=Path), help="Write what it saw here too."
+)
+def command(fault: str | None, rate: float, json_file: Path | None) -> None:
+    """Watch a real canary move real traffic from v1 to v2, on this machine.
+
+    \b
+    Starts three services, Redis, five Envoys and the controller; sends real load; moves the translator from v1 to v2
+    step by step; ends by itself with a summary. Exit code 0: promoted; 3: rolled back.
+    \b
+    Faults of v2 that it can show:
+      --fault errors      30 % of its tries answer UNAVAILABLE (retries hide it from callers, attempts show it)
+      --fault internal    20 % of its answers are INTERNAL (gRPC 13 under HTTP 200)
+      --fault crash       it dies over and over
+    """
+    folder = Path(tempfile.mkdtemp(prefix="tidegate-demo-"))
+    try:
+        ending = asyncio.run(play(folder, rate, fault))
+    except TidegateError as error:
+        error.hint = f"{error.hint}; the logs are in {folder / 'logs'}".removeprefix("; ")
+        raise
+    shutil.rmtree(folder, ignore_errors=True)
+    if json_file:
+        json_file.write_text(json.dumps(as_json(ending), indent=2, default=str) + "\n", encoding="utf-8")
+    show(ending)
+    sys.exit(ending.exit_code)
+
+
+async def play(folder: Path, rate: float, fault: str | None) -> Ending:
+    """The demo, to its end. Raises TimedOut, Unavailable."""
+    with LiveProgress(look_at(sys.stderr)) as progress:
+        if fault:
+            progress.stage(f"v2 is given a fault: {FAULTS[fault][1]}")
+        async with (
+            running(folder, Options(faults=translator_faults(fault)), progress.stage) as system,
+            load(system.run.gateway, rate, folder / "logs" / "loadgen.err.log") as traffic,
+            GrpcShiftClient(system.run.control, system.token) as client,
+        ):
+            progress.stage(f"sending {rate:g} requests a second to the gateway {system.run.gateway}")
+            await traffic.served(WARM_REQUESTS)
+            await client.apply(SHIFT.read_bytes(), SHIFT.name)
+            document = await _followed(client, traffic, progress)
+            observed = await _observed_afterwards(traffic)
+            summary = await traffic.finish()
+            history = await client.history(NAMESPACE, NAME)
+            return Ending(document, list(history), summary, observed)
+
+
+async def _followed(client: GrpcShiftClient, traffic: Load, progress: LiveProgress) -> Mapping[str, Any]:
+    """The document of the finished shift. Raises TimedOut."""
+    async with _deadline("the shift did not end"):
+        async for shift in _looks(client):
+            view = shift_view(shift.document, [], datetime.now(UTC))
+            progress.update(view, traffic.ticks[-1]["total"] if traffic.ticks else None)
+            if traffic.ended:
+                raise Unavailable("the load generator ended before the shift did")
+            if shift.status.get("phase") in FINISHED:
+                return shift.document
+    raise Unavailable("the controller ended its watch")
+
+
+async def _looks(client: GrpcShiftClient) -> AsyncIterator[ShiftDocument]:
+    """The shift after every change, and the same one again while only time passes (bars and countdowns move)."""
+    changes = client.watch(NAMESPACE, NAME)
+    coming = asyncio.ensure_future(anext(changes))
+    shift: ShiftDocument | None = None
+    try:
+        while True:
+            done, _ = await asyncio.wait({coming}, timeout=REFRESH_S)
+            if done:
+                shift = coming.result().shift
+                coming = asyncio.ensure_future(anext(changes))
+            if shift:
+                yield shift
+    finally:
+        coming.cancel()
+
+
+@contextlib.asynccontextmanager
+async def _deadline(what: str) -> AsyncIterator[None]:
+    try:
+        async with asyncio.timeout(ENDS_WITHIN_S):
+            yield
+    except TimeoutError:
+        raise TimedOut(f"{what} within {ENDS_WITHIN_S:g} s") from None
+
+
+async def _observed_afterwards(traffic: Load) -> float | None:
+    """The canary's share of the last seconds' answers, seen by the callers after the end."""
+    begin = len(traffic.ticks)
+    async with traffic.news:
+        await traffic.news.wait_for(lambda: len(traffic.ticks) >= begin + AFTERWARDS_S or traffic.ended)
+    last = [tick["versions"] for tick in traffic.ticks[-OBSERVED_OVER:]]
+    served = {version: sum(tick.get(version, {}).get("n", 0) for tick in last) for version in ("v1", "v2")}
+    total = sum(served.values())
+    return served["v2"] / total if total else None
+
+
+def show(ending: Ending) -> None:
+    """The summary, on stdout."""
+    look = look_at(sys.stdout)
+    summary = summary_view(ending.document, ending.history, datetime.now(UTC))
+    look.console.print(render_summary(summary, ending.load, look))
+    if ending.observed is not None:
+        click.echo(f"Callers' last seconds: {ending.observed:.1%} of the answers came from v2.")
+
+
+def as_json(ending: Ending) -> dict[str, Any]:
+    """What `--json` writes: the whole document, its history, the load report, the view of the summary."""
+    summary = summary_view(ending.document, ending.history, datetime.now(UTC))
+    seen = {"shift": ending.document, "history": ending.history, "load": ending.load}
+    return {**seen, "observedAfterwards": ending.observed, "summary": plain(summary)}
