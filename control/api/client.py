@@ -5,12 +5,18 @@ there is no second model. Every method raises the errors of `control.errors` and
 controller answers), SpecError (with every problem of the text), NotFound, Refused, Conflict.
 """
 
+import json
 from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+import grpc
+from tidegate.control.v1 import control_pb2, control_pb2_grpc
+
+from control.api.statuses import error_of
+from control.api.verbs import verb_to_wire
 from control.engine.command import Command
+from control.errors import Unavailable
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,8 +93,85 @@ class ShiftClient(Protocol):
         """The controller's version."""
 
 
-def connect(address: str, token: str, *, timeout_s: float = 10.0) -> AbstractAsyncContextManager[ShiftClient]:
-    """A client of the controller at host:port. Usage: `async with connect(address, token) as client: ...`"""
-    from control.api.grpc_client import GrpcShiftClient
+class GrpcShiftClient:
+    """A ShiftClient of the controller at host:port. Usage: `async with GrpcShiftClient(address, token) as client:
+    ...`
+    """
 
-    return GrpcShiftClient(address, token, timeout_s=timeout_s)
+    def __init__(self, address: str, token: str, *, timeout_s: float = 10.0) -> None:
+        self._channel = grpc.aio.insecure_channel(address)
+        self._stub: Any = control_pb2_grpc.ControlServiceStub(self._channel)  # type: ignore[no-untyped-call]
+        self._metadata = (("authorization", f"Bearer {token}"),)
+        self._timeout_s = timeout_s
+
+    async def __aenter__(self) -> "GrpcShiftClient":
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self._channel.close(None)
+
+    async def list(self, namespace: str = "") -> Sequence[ShiftDocument]:
+        response = await self._call(self._stub.ListShifts, control_pb2.ListShiftsRequest(namespace=namespace))
+        return [_document(shift) for shift in response.shifts]
+
+    async def get(self, namespace: str, name: str) -> ShiftDocument:
+        request = control_pb2.GetShiftRequest(name=_name(namespace, name))
+        return _document(await self._call(self._stub.GetShift, request))
+
+    async def watch(self, namespace: str = "", name: str = "") -> AsyncIterator[ShiftChange]:
+        request = control_pb2.WatchShiftsRequest(name=_name(namespace, name))
+        stream = self._stub.WatchShifts(request, metadata=self._metadata)
+        try:
+            async for event in stream:
+                yield ShiftChange(_document(event.shift), event.deleted)
+        except grpc.aio.AioRpcError as error:
+            raise error_of(error) from error
+        finally:
+            stream.cancel()
+        raise Unavailable("the controller ended the watch", hint="it is stopping; ask again in a moment")
+
+    async def apply(self, text: bytes, source: str, *, dry_run: bool = False) -> ApplyResult:
+        request = control_pb2.ApplyShiftRequest(text=text, source=source, dry_run=dry_run)
+        response = await self._call(self._stub.ApplyShift, request)
+        return ApplyResult(_document(response.shift), response.outcome)
+
+    async def delete(self, namespace: str, name: str, *, dry_run: bool = False) -> str:
+        request = control_pb2.DeleteShiftRequest(name=_name(namespace, name), dry_run=dry_run)
+        response = await self._call(self._stub.DeleteShift, request)
+        return str(response.outcome)
+
+    async def command(self, namespace: str, name: str, command: Command, *, dry_run: bool = False) -> CommandResult:
+        request = control_pb2.SendCommandRequest(
+            name=_name(namespace, name),
+            id=command.id,
+            verb=verb_to_wire(command.verb),
+            expect_step=command.expect_step,
+            actor=command.actor,
+            reason=command.reason,
+            dry_run=dry_run,
+        )
+        response = await self._call(self._stub.SendCommand, request)
+        return CommandResult(_document(response.shift), response.outcome)
+
+    async def history(self, namespace: str, name: str, *, limit: int = 0) -> Sequence[Mapping[str, Any]]:
+        request = control_pb2.GetHistoryRequest(name=_name(namespace, name), limit=limit)
+        response = await self._call(self._stub.GetHistory, request)
+        return [json.loads(entry) for entry in response.entries]
+
+    async def version(self) -> str:
+        response = await self._call(self._stub.GetVersion, control_pb2.GetVersionRequest())
+        return str(response.version)
+
+    async def _call(self, method: Any, request: Any) -> Any:
+        try:
+            return await method(request, timeout=self._timeout_s, metadata=self._metadata)
+        except grpc.aio.AioRpcError as error:
+            raise error_of(error) from error
+
+
+def _name(namespace: str, name: str) -> control_pb2.ShiftName:
+    return control_pb2.ShiftName(namespace=namespace, name=name)
+
+
+def _document(shift: control_pb2.Shift) -> ShiftDocument:
+    return ShiftDocument(shift.name.namespace, shift.name.name, json.loads(shift.document), shift.revision)

@@ -1,0 +1,85 @@
+"""How have both versions' requests ended so far? One request to the admin interface of each Envoy, all at once.
+
+A proxy counts under its own name (the stratum) and its incarnation (the process). One that can't be read, or that was
+restarted while we read, is named in `unread`: nothing is known of it, which is not zero.
+"""
+
+import asyncio
+import contextlib
+from collections.abc import Iterable
+from typing import Any
+
+import aiohttp
+from tidegate.mesh.v1 import mesh_pb2
+
+from control.adapters.localmesh.channel import MeshChannel, answer
+from control.adapters.localmesh.endpoints import qualified
+from control.adapters.localmesh.stats import counts, stats_filter
+from control.engine.readings import Counts, Reading, SeriesKey
+from control.errors import Unavailable
+from control.ports import Clock, MetricsQuery
+
+READ_S = 1.0
+
+
+class LocalMetrics:
+    """The Metrics port on the Envoys of a local mesh. An async context manager: it owns its HTTP connections."""
+
+    def __init__(self, channel: MeshChannel, clock: Clock) -> None:
+        self._channel = channel
+        self._clock = clock
+        self._session: aiohttp.ClientSession | None = None
+
+    async def close(self) -> None:
+        if self._session is not None:
+            await self._session.close()
+
+    async def read(self, query: MetricsQuery) -> Reading:
+        before = await self._proxies()
+        answers = await asyncio.gather(*(self._counts(proxy, query) for proxy in before))
+        at = self._clock.now()
+        still = {(proxy.id, proxy.incarnation) for proxy in await self._proxies()}
+        series: dict[SeriesKey, Counts] = {}
+        unread: list[str] = []
+        for proxy, found in zip(before, answers, strict=True):
+            if found is None or (proxy.id, proxy.incarnation) not in still:
+                unread.append(proxy.id)
+                continue
+            series |= {_key(version, proxy): value for version, value in found.items()}
+        return Reading(at=at, series=series, unread=tuple(unread))
+
+    async def _proxies(self) -> list[mesh_pb2.Proxy]:
+        stub, channel = self._channel.stub, self._channel
+        call = stub.ListProxies(mesh_pb2.ListProxiesRequest(), timeout=channel.deadline_s, metadata=channel.metadata)
+        response = await answer(call)
+        senders = _senders(response.proxies)
+        if not senders:
+            raise Unavailable("no proxy of the mesh holds a route", hint="is the mesh still starting?")
+        return senders
+
+    async def _counts(self, proxy: mesh_pb2.Proxy, query: MetricsQuery) -> dict[str, Counts] | None:
+        fqdn = qualified(query.host, query.namespace)
+        params = {
+            "format": "json",
+            "histogram_buckets": "cumulative",
+            "filter": stats_filter(fqdn, query.versions),
+        }
+        with contextlib.suppress(aiohttp.ClientError, TimeoutError, OSError, ValueError, KeyError):
+            return counts(await self._get(f"http://{proxy.admin}/stats", params), query.versions)
+        return None
+
+    async def _get(self, url: str, params: dict[str, str]) -> Any:
+        if self._session is None:
+            self._session = aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=READ_S))
+        async with self._session.get(url, params=params) as response:
+            response.raise_for_status()
+            return await response.json(content_type=None)
+
+
+def _senders(proxies: Iterable[mesh_pb2.Proxy]) -> list[mesh_pb2.Proxy]:
+    """The proxies that can send to a version: those that hold a VirtualService's routes."""
+    return [proxy for proxy in proxies if proxy.holds]
+
+
+def _key(version: str, proxy: mesh_pb2.Proxy) -> SeriesKey:
+    return SeriesKey(version=version, process=f"{proxy.id}#{proxy.incarnation}", stratum=proxy.id)

@@ -1,0 +1,174 @@
+"""What can be set by the environment, and what does each setting change?
+
+This is the only module of control that reads the environment.
+
+Each setting is a field of `Settings` and a variable: `mesh_deadline_s` is TIDEGATE_MESH_DEADLINE_S. A command-line
+option of the same name wins. `python -m control.settings` prints the reference (docs/settings.md); a test keeps it fresh.
+"""
+
+import dataclasses
+import os
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import click
+
+from control.errors import Problem, SpecError
+
+PREFIX = "TIDEGATE_"
+ENVIRONMENT = "environment"
+
+
+def _setting(default: Any, *, unit: str, meaning: str, consequence: str) -> Any:
+    return field(default=default, metadata={"unit": unit, "meaning": meaning, "consequence": consequence})
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """All settings of the controller and the command-line tool, with their defaults."""
+
+    state_dir: Path = _setting(
+        Path("~/.local/state/tidegate/default"),
+        unit="folder",
+        meaning="Where everything lives that must survive a restart: state, token, the mesh's documents, logs.",
+        consequence="One controller a folder; two folders are two independent installations.",
+    )
+    listen: str = _setting(
+        "127.0.0.1:0",
+        unit="host:port",
+        meaning="Where the controller's API listens. Port 0 picks a free one, which the ready line names.",
+        consequence="Only loopback addresses are accepted: the API is not made for a network.",
+    )
+    mesh: str = _setting(
+        "127.0.0.1:15020",
+        unit="host:port",
+        meaning="Where the local mesh's API listens.",
+        consequence="While nothing answers there, shifts hold and say so.",
+    )
+    token_file: str = _setting(
+        "",
+        unit="file",
+        meaning="The secret of controller and mesh, shown by whoever calls. Empty: `token` in the state folder.",
+        consequence="A file that others than its owner can read is refused. It is made when it is absent.",
+    )
+    metrics: str = _setting(
+        "",
+        unit="host:port",
+        meaning="Where the controller's own Prometheus metrics are served. Empty: nowhere.",
+        consequence="The metrics carry names of shifts and no secrets; keep the port on loopback all the same.",
+    )
+    log_level: str = _setting(
+        "info",
+        unit="debug, info, warning or error",
+        meaning="How much the controller writes to stderr, one JSON object a line.",
+        consequence="At `info` each tick that decided something is one line; at `debug` every tick is.",
+    )
+    mesh_deadline_s: float = _setting(
+        2.0,
+        unit="seconds",
+        meaning="How long one call to the mesh's API may take.",
+        consequence="Longer: a mesh that hangs delays a roll-back. Shorter: a busy machine looks like a dead mesh.",
+    )
+    stats_deadline_s: float = _setting(
+        1.0,
+        unit="seconds",
+        meaning="How long an Envoy may take to answer with its counters.",
+        consequence="An Envoy that takes longer counts as unread in this look; nothing is concluded about it.",
+    )
+    workers: int = _setting(
+        4,
+        unit="shifts",
+        meaning="How many shifts are looked at side by side.",
+        consequence="One shift is never looked at twice at once, whatever the number.",
+    )
+    backoff_base_s: float = _setting(
+        0.5,
+        unit="seconds",
+        meaning="The longest wait after a first failed look (mesh not reached, somebody else wrote in between).",
+        consequence="Doubles with each further failure in a row, up to the cap; half of it is random.",
+    )
+    backoff_cap_s: float = _setting(
+        10.0,
+        unit="seconds",
+        meaning="The longest wait between two looks at a shift whose looks keep failing.",
+        consequence="A mesh that comes back is noticed after this time at the latest (it usually announces itself).",
+    )
+    drain_s: float = _setting(
+        1.0,
+        unit="seconds",
+        meaning="How long calls that are under way may take to end when the controller is told to stop.",
+        consequence="Watches are ended at once; commands get this long.",
+    )
+    call_timeout_s: float = _setting(
+        10.0,
+        unit="seconds",
+        meaning="How long the command-line tool waits for the controller's answer to one call.",
+        consequence="After it the tool ends with exit code 5.",
+    )
+
+    @property
+    def token_path(self) -> Path:
+        return Path(self.token_file).expanduser() if self.token_file else self.state_dir / "token"
+
+
+def variable(name: str) -> str:
+    """The environment variable of a setting. Example: `state_dir` is TIDEGATE_STATE_DIR."""
+    return PREFIX + name.upper()
+
+
+def read_settings(environment: Mapping[str, str], **given: Any) -> Settings:
+    """Settings from variables, overridden by what is given (None: not given). Raises SpecError with all mistakes."""
+    values: dict[str, Any] = {}
+    problems: list[Problem] = []
+    for each in dataclasses.fields(Settings):
+        text = environment.get(variable(each.name))
+        if text is None:
+            continue
+        try:
+            values[each.name] = type(each.default)(text)
+        except ValueError:
+            message = f"{variable(each.name)} is {text!r}, expected {each.metadata['unit']}"
+            problems.append(Problem(ENVIRONMENT, 0, 0, message))
+    if problems:
+        raise SpecError(problems)
+    settings = Settings(**values | {name: value for name, value in given.items() if value is not None})
+    return dataclasses.replace(settings, state_dir=settings.state_dir.expanduser())
+
+
+def settings(**given: Any) -> Settings:
+    """Settings of this process."""
+    return read_settings(os.environ, **given)
+
+
+def state_dir_option(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The option `--state-dir` of every verb that works on a state folder."""
+    option = click.option(
+        "--state-dir",
+        type=click.Path(path_type=Path, file_okay=False),
+        callback=lambda _context, _parameter, value: settings(state_dir=value).state_dir,
+        help=f"Folder with everything that must survive a restart. [{variable('state_dir')}]",
+    )
+    return option(command)
+
+
+def reference() -> str:
+    """The text of docs/settings.md."""
+    return "\n".join(_reference_lines())
+
+
+def _reference_lines() -> Iterator[str]:
+    yield "# Settings\n"
+    yield "Generated by `python -m control.settings`; a command-line option of the same name wins over the variable.\n"
+    for each in dataclasses.fields(Settings):
+        default = f"`{each.default}`" if each.default != "" else "empty"
+        yield f"## {variable(each.name)}\n"
+        yield f"{each.metadata['meaning']}\n"
+        yield f"- Unit: {each.metadata['unit']}"
+        yield f"- Default: {default}"
+        yield f"- Consequence: {each.metadata['consequence']}\n"
+
+
+if __name__ == "__main__":
+    click.echo(reference(), nl=False)
