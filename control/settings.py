@@ -3,7 +3,7 @@
 This is the only module of control that reads the environment.
 
 Each setting is a field of `Settings` and a variable: `mesh_deadline_s` is TIDEGATE_MESH_DEADLINE_S. A command-line
-option of the same name wins. `python -m control.settings` prints the reference (docs/settings.md); a test keeps it fresh.
+option of the same name wins. `python -m control.settings` prints the reference, docs/settings.md.
 """
 
 import dataclasses
@@ -21,91 +21,117 @@ PREFIX = "TIDEGATE_"
 ENVIRONMENT = "environment"
 
 
-def _setting(default: Any, *, unit: str, meaning: str, consequence: str) -> Any:
-    return field(default=default, metadata={"unit": unit, "meaning": meaning, "consequence": consequence})
+def _about(*, unit: str, meaning: str, consequence: str) -> Mapping[str, str]:
+    return {"unit": unit, "meaning": meaning, "consequence": consequence}
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
     """All settings of the controller and the command-line tool, with their defaults."""
 
-    state_dir: Path = _setting(
-        Path("~/.local/state/tidegate/default"),
-        unit="folder",
-        meaning="Where everything lives that must survive a restart: state, token, the mesh's documents, logs.",
-        consequence="One controller a folder; two folders are two independent installations.",
+    state_dir: Path = field(
+        default=Path("~/.local/state/tidegate/default"),
+        metadata=_about(
+            unit="folder",
+            meaning="Where everything lives that must survive a restart: state, token, the mesh's documents, logs.",
+            consequence="One controller a folder; two folders are two independent installations.",
+        ),
     )
-    listen: str = _setting(
-        "127.0.0.1:0",
-        unit="host:port",
-        meaning="Where the controller's API listens. Port 0 picks a free one, which the ready line names.",
-        consequence="Only loopback addresses are accepted: the API is not made for a network.",
+    listen: str = field(
+        default="127.0.0.1:0",
+        metadata=_about(
+            unit="host:port",
+            meaning="Where the controller's API listens. Port 0 picks a free one, which the ready line names.",
+            consequence="Only loopback addresses are accepted: the API is not made for a network.",
+        ),
     )
-    mesh: str = _setting(
-        "127.0.0.1:15020",
-        unit="host:port",
-        meaning="Where the local mesh's API listens.",
-        consequence="While nothing answers there, shifts hold and say so.",
+    mesh: str = field(
+        default="127.0.0.1:15020",
+        metadata=_about(
+            unit="host:port",
+            meaning="Where the local mesh's API listens.",
+            consequence="While nothing answers there, shifts hold and say so.",
+        ),
     )
-    token_file: str = _setting(
-        "",
-        unit="file",
-        meaning="The secret of controller and mesh, shown by whoever calls. Empty: `token` in the state folder.",
-        consequence="A file that others than its owner can read is refused. It is made when it is absent.",
+    token_file: str = field(
+        default="",
+        metadata=_about(
+            unit="file",
+            meaning="The secret of controller and mesh, shown by whoever calls. Empty: `token` in the state folder.",
+            consequence="A file that others than its owner can read is refused. It is made when it is absent.",
+        ),
     )
-    metrics: str = _setting(
-        "",
-        unit="host:port",
-        meaning="Where the controller's own Prometheus metrics are served. Empty: nowhere.",
-        consequence="The metrics carry names of shifts and no secrets; keep the port on loopback all the same.",
+    metrics: str = field(
+        default="",
+        metadata=_about(
+            unit="host:port",
+            meaning="Where the controller's own Prometheus metrics are served. Empty: nowhere.",
+            consequence="The metrics carry names of shifts and no secrets; keep the port on loopback all the same.",
+        ),
     )
-    log_level: str = _setting(
-        "info",
-        unit="debug, info, warning or error",
-        meaning="How much the controller writes to stderr, one JSON object a line.",
-        consequence="At `info` each tick that decided something is one line; at `debug` every tick is.",
+    log_level: str = field(
+        default="info",
+        metadata=_about(
+            unit="debug, info, warning or error",
+            meaning="How much the controller writes to stderr, one JSON object a line.",
+            consequence="At `info` each tick that decided something is one line; at `debug` every tick is.",
+        ),
     )
-    mesh_deadline_s: float = _setting(
-        2.0,
-        unit="seconds",
-        meaning="How long one call to the mesh's API may take.",
-        consequence="Longer: a mesh that hangs delays a roll-back. Shorter: a busy machine looks like a dead mesh.",
+    mesh_deadline_s: float = field(
+        default=2.0,
+        metadata=_about(
+            unit="seconds",
+            meaning="How long one call to the mesh's API may take.",
+            consequence="Longer: a mesh that hangs delays a roll-back. Shorter: a busy machine looks like a dead mesh.",
+        ),
     )
-    stats_deadline_s: float = _setting(
-        1.0,
-        unit="seconds",
-        meaning="How long an Envoy may take to answer with its counters.",
-        consequence="An Envoy that takes longer counts as unread in this look; nothing is concluded about it.",
+    stats_deadline_s: float = field(
+        default=1.0,
+        metadata=_about(
+            unit="seconds",
+            meaning="How long an Envoy may take to answer with its counters.",
+            consequence="An Envoy that takes longer counts as unread in this look; nothing is concluded about it.",
+        ),
     )
-    workers: int = _setting(
-        4,
-        unit="shifts",
-        meaning="How many shifts are looked at side by side.",
-        consequence="One shift is never looked at twice at once, whatever the number.",
+    workers: int = field(
+        default=4,
+        metadata=_about(
+            unit="shifts",
+            meaning="How many shifts are looked at side by side.",
+            consequence="One shift is never looked at twice at once, whatever the number.",
+        ),
     )
-    backoff_base_s: float = _setting(
-        0.5,
-        unit="seconds",
-        meaning="The longest wait after a first failed look (mesh not reached, somebody else wrote in between).",
-        consequence="Doubles with each further failure in a row, up to the cap; half of it is random.",
+    backoff_base_s: float = field(
+        default=0.5,
+        metadata=_about(
+            unit="seconds",
+            meaning="The longest wait after a first failed look (mesh not reached, somebody else wrote in between).",
+            consequence="Doubles with each further failure in a row, up to the cap; half of it is random.",
+        ),
     )
-    backoff_cap_s: float = _setting(
-        10.0,
-        unit="seconds",
-        meaning="The longest wait between two looks at a shift whose looks keep failing.",
-        consequence="A mesh that comes back is noticed after this time at the latest (it usually announces itself).",
+    backoff_cap_s: float = field(
+        default=10.0,
+        metadata=_about(
+            unit="seconds",
+            meaning="The longest wait between two looks at a shift whose looks keep failing.",
+            consequence="A mesh that comes back is noticed after this time at the latest (usually at once).",
+        ),
     )
-    drain_s: float = _setting(
-        1.0,
-        unit="seconds",
-        meaning="How long calls that are under way may take to end when the controller is told to stop.",
-        consequence="Watches are ended at once; commands get this long.",
+    drain_s: float = field(
+        default=1.0,
+        metadata=_about(
+            unit="seconds",
+            meaning="How long calls that are under way may take to end when the controller is told to stop.",
+            consequence="Watches are ended at once; commands get this long.",
+        ),
     )
-    call_timeout_s: float = _setting(
-        10.0,
-        unit="seconds",
-        meaning="How long the command-line tool waits for the controller's answer to one call.",
-        consequence="After it the tool ends with exit code 5.",
+    call_timeout_s: float = field(
+        default=10.0,
+        metadata=_about(
+            unit="seconds",
+            meaning="How long the command-line tool waits for the controller's answer to one call.",
+            consequence="After it the tool ends with exit code 5.",
+        ),
     )
 
     @property
@@ -127,7 +153,7 @@ def read_settings(environment: Mapping[str, str], **given: Any) -> Settings:
         if text is None:
             continue
         try:
-            values[each.name] = type(each.default)(text)
+            values[each.name] = _kind(each)(text)
         except ValueError:
             message = f"{variable(each.name)} is {text!r}, expected {each.metadata['unit']}"
             problems.append(Problem(ENVIRONMENT, 0, 0, message))
@@ -135,6 +161,12 @@ def read_settings(environment: Mapping[str, str], **given: Any) -> Settings:
         raise SpecError(problems)
     settings = Settings(**values | {name: value for name, value in given.items() if value is not None})
     return dataclasses.replace(settings, state_dir=settings.state_dir.expanduser())
+
+
+def _kind(setting: "dataclasses.Field[Any]") -> Callable[[str], Any]:
+    """What a variable's text is turned into: the type of the setting's default."""
+    kind: Callable[[str], Any] = type(setting.default)
+    return Path if isinstance(setting.default, Path) else kind
 
 
 def settings(**given: Any) -> Settings:
