@@ -41,7 +41,7 @@ def test_no_folder_at_all_means_that_nothing_runs(tmp_path: Path) -> None:
 
 
 def test_a_second_mesh_in_one_folder_is_refused(tmp_path: Path) -> None:
-    with state_folder(tmp_path), pytest.raises(Refused, match="runs in .* already"), state_folder(tmp_path):
+    with state_folder(tmp_path), pytest.raises(Refused, match="runs in"), state_folder(tmp_path):
         pytest.fail("two owners")
     assert not is_locked(tmp_path)
 
