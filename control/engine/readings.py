@@ -1,11 +1,11 @@
-"""How many requests has each version served, and how did they end? Cumulative counts, and the one function that differences them.
+"""How many requests has each version served, and how did they end? Counts, and the one function that differences them.
 
 A source returns counts since the process began. Differencing is ours (never rate()), since an increment must count once
-or never. A process is one incarnation of one proxy: a restarted proxy is another process, that counts from 0 if the source was read
-before (its whole count is new), and is neutral at the very first reading.
+or never. A process is one incarnation of one proxy: a restarted proxy is another process, that counts from 0 if the
+source was read before (its whole count is new), and is neutral at the very first reading.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -45,3 +45,104 @@ class Reading:
     at: datetime
     series: Mapping[SeriesKey, Counts]
     unread: tuple[str, ...] = ()
+
+
+SERVER_FAULTS = frozenset({2, 4, 8, 12, 13, 14, 15})
+"""gRPC codes that blame the server: UNKNOWN, DEADLINE_EXCEEDED, RESOURCE_EXHAUSTED, UNIMPLEMENTED, INTERNAL,
+UNAVAILABLE, DATA_LOSS.
+"""
+
+CANCELLED = 1
+"""The caller hung up: neither good nor bad, and no outcome of the version."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """What happened in some span of time: finished requests, those of them that the server is to blame for, retries."""
+
+    requests: int = 0
+    failures: int = 0
+    retries: int = 0
+
+    def __add__(self, other: "Tally") -> "Tally":
+        return Tally(self.requests + other.requests, self.failures + other.failures, self.retries + other.retries)
+
+
+Mark = tuple[str, str, str, int, int, int]
+"""One series as it was last read: version, process, stratum, requests, failures, retries."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cursor:
+    """How far the counters have been used up. Opaque to everyone else; stored together with the evidence that used
+    it.
+    """
+
+    marks: tuple[Mark, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Increments:
+    """What one reading added, a version and stratum. `versions` are those that the source answered about at all."""
+
+    tallies: Mapping[tuple[str, str], Tally] = field(default_factory=dict)
+    versions: frozenset[str] = frozenset()
+
+    def total(self, version: str) -> Tally:
+        return sum((each for (name, _), each in self.tallies.items() if name == version), Tally())
+
+    @property
+    def strata(self) -> tuple[str, ...]:
+        return tuple(sorted({stratum for _, stratum in self.tallies}))
+
+
+def increments(cursor: Cursor, reading: Reading) -> tuple[Increments, Cursor]:
+    """What is new since `cursor`, and the cursor that has used it up.
+
+    A proxy's very first reading is neutral, since nobody knows when its counts arose. Once it has been read, a
+    process of it that appears counts from 0, and one that shrank has restarted: its whole count is new. A proxy that
+    could not be read is neutral now and caught up, once, when it answers again.
+    """
+    known = {mark[:3]: _tally(mark) for mark in cursor.marks}
+    proxies = {mark[2] for mark in cursor.marks}
+    tallies: dict[tuple[str, str], Tally] = {}
+    for key, counts in reading.series.items():
+        new = _growth(known.get((key.version, key.process, key.stratum)), tally(counts), key.stratum in proxies)
+        pair = key.version, key.stratum
+        tallies[pair] = tallies.get(pair, Tally()) + new
+    found = Increments(tallies, frozenset(key.version for key in reading.series))
+    return found, Cursor(tuple(sorted([*_kept(cursor.marks, reading), *map(_mark, reading.series.items())])))
+
+
+def tally(counts: Counts) -> Tally:
+    """Which of a series' counts blame the server. Requests that the caller cancelled are left out."""
+    failures = sum(n for code, n in counts.ended.items() if code in SERVER_FAULTS)
+    return Tally(counts.n - counts.ended.get(CANCELLED, 0), failures, counts.retries)
+
+
+def _growth(before: Tally | None, now: Tally, proxy_known: bool) -> Tally:
+    if before is None:
+        return now if proxy_known else Tally()
+    grown = Tally(now.requests - before.requests, now.failures - before.failures, now.retries - before.retries)
+    return now if min(grown.requests, grown.failures, grown.retries) < 0 else grown
+
+
+def _tally(mark: Mark) -> Tally:
+    return Tally(*mark[3:])
+
+
+def _mark(item: tuple[SeriesKey, Counts]) -> Mark:
+    key, counts = item
+    now = tally(counts)
+    return key.version, key.process, key.stratum, now.requests, now.failures, now.retries
+
+
+def _kept(marks: Iterable[Mark], reading: Reading) -> Iterable[Mark]:
+    """Marks that this reading does not replace: unread proxies, and series missing from a process that still answers.
+
+    A process that gave way to another of the same proxy is gone for good; its marks would only grow the state.
+    """
+    read = {(key.version, key.process, key.stratum) for key in reading.series}
+    alive = {key.process for key in reading.series}
+    succeeded = {key.stratum for key in reading.series}
+    return (mark for mark in marks if mark[:3] not in read and (mark[2] not in succeeded or mark[1] in alive))

@@ -1,0 +1,70 @@
+"""What is decided in one tick, and from which numbers? A value: plan, explain, journal, event and log line print the
+same one.
+"""
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+
+from control.engine.phase import Event
+
+
+class Cause(StrEnum):
+    """Why the shift does what it does, or does nothing. Also the typed reason of journal entries and events."""
+
+    # moves
+    STEP_ENTERED = "StepEntered"
+    FULL_ENTERED = "FullEntered"
+    PROMOTED = "Promoted"
+    HARM_FOUND = "HarmFound"
+    CANARY_GONE = "CanaryGone"
+    DEADLINE_PASSED = "DeadlinePassed"
+    SUPERSEDED = "Superseded"
+    DELETED = "Deleted"
+    COMMANDED = "Commanded"
+    ROLLED_BACK = "RolledBack"
+    FAILED = "Failed"
+    CONFLICT = "Conflict"
+    RENEWED = "Renewed"
+    PAUSED = "Paused"
+    RESUMED = "Resumed"
+    SUSPENDED = "Suspended"
+    # holds
+    NOT_BEGUN = "NotBegun"
+    ROUTE_MISSING = "RouteMissing"
+    DESTINATION_MISSING = "DestinationMissing"
+    ROUTE_UNREADABLE = "RouteUnreadable"
+    ALREADY_CARRYING = "AlreadyCarrying"
+    NO_CANARY_ENDPOINT = "NoCanaryEndpoint"
+    ENDPOINTS_UNKNOWN = "EndpointsUnknown"
+    STABLE_GONE = "StableGone"
+    HANDS_OFF = "HandsOff"
+    FOREIGN_CHANGE = "ForeignChange"
+    REJECTED = "Rejected"
+    AWAITING_PROXIES = "AwaitingProxies"
+    AWAITING_DRAIN = "AwaitingDrain"
+    HOLDING = "Holding"
+    NO_DATA = "NoData"
+    INSUFFICIENT = "Insufficient"
+    METRICS_UNAVAILABLE = "MetricsUnavailable"
+    SUSPECTED = "Suspected"
+    NOT_OBSERVED = "NotObserved"
+    OVERDUE = "Overdue"
+    DONE = "Done"
+    # beside the phase
+    STEP_ACKNOWLEDGED = "StepAcknowledged"
+    DRIFT_REPAIRED = "DriftRepaired"
+    SPEC_CHANGED = "SpecChanged"
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """`event` moves the shift; None holds it where it is. `facts` are the numbers that `cause` speaks of.
+
+    `until` is when waiting ends by itself, if that is known.
+    """
+
+    cause: Cause
+    event: Event | None = None
+    facts: dict[str, str] = field(default_factory=dict)
+    until: datetime | None = None

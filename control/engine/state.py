@@ -1,0 +1,221 @@
+"""What must survive of a shift from one tick to the next? One small frozen value, and its JSON.
+
+The weights that a mesh should have are a function of this value alone. It holds no history beyond the steps of the
+running run; the journal is elsewhere and never read back.
+"""
+
+import base64
+import json
+import zlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from fractions import Fraction
+from typing import Any
+
+from control.engine.codec import decode, encode
+from control.engine.decision import Cause, Decision
+from control.engine.evidence import Evidence
+from control.engine.phase import Phase, Verdict
+from control.engine.readings import Cursor, Tally
+from control.engine.upcast import SCHEMA, upcast
+from control.errors import InvariantBroken
+from control.spec import TrafficShift
+from mesh.traffic import RouteRef, TrafficSplit
+
+MOST_BYTES = 16 * 1024
+KEPT_COMMANDS = 16
+NOTHING = Tally()
+UNREAD = Cursor()
+NOT_BEGUN = Decision(Cause.NOT_BEGUN)
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """Which traffic this run moves: settled when it begins, so that an edited spec can't redirect a running one."""
+
+    host: str
+    stable: str
+    canary: str
+    routes: tuple[RouteRef, ...]
+
+    def split(self, share: Fraction) -> TrafficSplit:
+        return TrafficSplit(self.host, self.stable, self.canary, share)
+
+
+def subject_of(shift: TrafficShift) -> Subject:
+    return Subject(shift.host, shift.stable, shift.canary, shift.target.routes)
+
+
+@dataclass(frozen=True, slots=True)
+class Intent:
+    """A weight that we are about to write, stored before the write.
+
+    `before` is what each route gave the canary at that time, as "namespace/name/route": a route that still does has
+    not been written; one that has neither that nor `share` was changed by somebody else. `done` are the routes seen
+    with `share`.
+    """
+
+    id: int
+    share: Fraction
+    at: datetime
+    before: dict[str, str] = field(default_factory=dict)
+    done: tuple[str, ...] = ()
+    rejected: str = ""
+    rejected_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Drift:
+    """Weights that somebody else wrote: since when one is being respected, and when we repaired the last ones."""
+
+    since: datetime | None = None
+    share: Fraction | None = None
+    repairs: tuple[datetime, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """Requests since every proxy acknowledged the present weight: in all, and in the last poll."""
+
+    polls: int = 0
+    canary: int = 0
+    stable: int = 0
+    last_canary: int = 0
+    last_stable: int = 0
+
+    @property
+    def observed(self) -> float | None:
+        total = self.canary + self.stable
+        return self.canary / total if total else None
+
+    def grown(self, canary: int, stable: int) -> "Window":
+        return Window(self.polls + 1, self.canary + canary, self.stable + stable, canary, stable)
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One step of the run: when, what was weighed there, and why it was left."""
+
+    step: int
+    share: Fraction
+    entered_at: datetime
+    acknowledged_at: datetime | None = None
+    left_at: datetime | None = None
+    canary: Tally = NOTHING
+    stable: Tally = NOTHING
+    window: Window = Window()
+    left: Decision | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RouteSeen:
+    """One route as the last tick saw it, for people to read; nothing is decided from it."""
+
+    route: str
+    revision: str = ""
+    configured: Fraction | None = None
+    holders: tuple[str, ...] = ()
+    acknowledged: tuple[str, ...] = ()
+    rejections: tuple[tuple[str, str], ...] = ()
+    in_force: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """The world as the last tick saw it, for people to read."""
+
+    routes: tuple[RouteSeen, ...] = ()
+    canary_endpoints: int | None = None
+    stable_endpoints: int | None = None
+    verdict: Verdict = Verdict.NO_DATA
+    problem: str = ""
+    at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One line of the journal. `seq` is unique in a shift: an entry that arrives twice is the same entry."""
+
+    seq: int
+    at: datetime
+    reason: Cause
+    sentence: str
+    actor: str
+    step: int
+    share: Fraction
+
+
+@dataclass(frozen=True, slots=True)
+class ShiftState:
+    """Everything that resume needs.
+
+    `share` is what the canary should have now, the only source of weights. `returns_to` is the stack of phases that
+    resume leads back to. `outbox` holds journal entries that are not known to be recorded yet.
+    """
+
+    phase: Phase
+    generation: str
+    subject: Subject
+    run: int = 1
+    step: int = 0
+    share: Fraction = Fraction(0)
+    decision: Decision = NOT_BEGUN
+    outcome: Decision | None = None
+    returns_to: tuple[Phase, ...] = ()
+    started_at: datetime | None = None
+    finished_at: datetime | None = None
+    first_bad_at: datetime | None = None
+    intent: Intent | None = None
+    steps: tuple[Step, ...] = ()
+    window: Window = Window()
+    acknowledged_at: datetime | None = None
+    drift: Drift = Drift()
+    cursor: Cursor = UNREAD
+    evidence: Evidence | None = None
+    seen: Seen = Seen()
+    deleting: bool = False
+    commands: tuple[str, ...] = ()
+    entries: int = 0
+    outbox: tuple[Entry, ...] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        """Raises: InvariantBroken when it does not fit the store."""
+        data: dict[str, Any] = (
+            {"schema": SCHEMA} | encode(replace(self, cursor=Cursor())) | {"cursor": _packed(self.cursor)}
+        )
+        if (size := len(json.dumps(data, separators=(",", ":")))) > MOST_BYTES:
+            raise InvariantBroken(f"the state of a shift takes {size} bytes, more than {MOST_BYTES}")
+        return data
+
+    @staticmethod
+    def from_json(data: Mapping[str, Any]) -> "ShiftState":
+        """Raises: InvariantBroken for a state that is newer than this program, or that is none."""
+        fields = dict(upcast(data))
+        try:
+            cursor = _unpacked(fields.pop("cursor"))
+            return replace(decode(ShiftState, fields), cursor=cursor)
+        except (ValueError, TypeError, KeyError, AttributeError, zlib.error) as error:
+            raise InvariantBroken(
+                f"the stored state can't be read: {error}", "keep it aside and apply the shift again"
+            ) from error
+
+
+def new_state(shift: TrafficShift) -> ShiftState:
+    """The state of a shift that was just applied: nothing begun, nothing written."""
+    return ShiftState(phase=Phase.PENDING, generation=shift.generation, subject=subject_of(shift))
+
+
+def _packed(cursor: Cursor) -> str:
+    """Names of proxies repeat themselves: packed, a hundred of them fit beside everything else."""
+    text = json.dumps(encode(cursor.marks), separators=(",", ":")).encode()
+    return base64.b85encode(zlib.compress(text, 9)).decode()
+
+
+def _unpacked(text: str) -> Cursor:
+    marks = json.loads(zlib.decompress(base64.b85decode(text)))
+    return Cursor(tuple((str(v), str(p), str(s), int(n), int(bad), int(r)) for v, p, s, n, bad, r in marks))
+
+
+def route_key(ref: RouteRef) -> str:
+    return "/".join([ref.namespace, ref.virtual_service, *([ref.route] if ref.route else [])])
