@@ -8,7 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 from control.cli.look import STYLE_OF_MARK, STYLE_OF_TONE, Look
-from control.view.format import resample
+from control.view.format import UNKNOWN, resample
 from control.view.model import (
     LoadView,
     MetricRow,
@@ -56,7 +56,10 @@ def shift_screen(view: ShiftView, look: Look, load: LoadView | None = None) -> G
     if view.metrics:
         parts += [Text(""), _metric_table(view.metrics, view)]
     if load is not None:
-        parts += [Text(""), _label("callers saw", f"{load.text}; {_quantile_text(load.quantiles)}")]
+        parts += [
+            Text(""),
+            _label("callers saw", "; ".join(p for p in (load.text, _quantile_text(load.quantiles)) if p)),
+        ]
     parts += [Text(""), *_why(view)]
     return Group(*parts)
 
@@ -192,4 +195,6 @@ def _load_part(load: LoadView) -> list[RenderableType]:
 
 def _quantile_text(quantiles: tuple[str, str, str]) -> str:
     p50, p95, p99 = quantiles
+    if set(quantiles) == {UNKNOWN}:
+        return ""
     return f"latency p50 {p50}, p95 {p95}, p99 {p99}"

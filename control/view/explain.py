@@ -12,7 +12,7 @@ MOVES_OF_PHASE = {
     "RolledBack": ("retry", "history"),
     "Suspended": ("resume",),
     "Conflict": ("resume", "rollback"),
-    "Failed": ("retry", "history"),
+    "Failed": ("rollback", "history"),
 }
 MEANING = {
     "promote": "go to the next step now",

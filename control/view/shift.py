@@ -38,9 +38,9 @@ HEADLINE_OF_PHASE = {
     "RolledBack": "{stable} has all traffic again",
     "Suspended": "hands off: no weight is written, {canary} stays at {share}",
     "Conflict": "somebody else keeps writing the weights: {canary} stays at {share}",
-    "Failed": "stopped with {canary} at {share}",
+    "Failed": "{canary} failed and stays at {share} until a person decides",
 }
-FINISHED = frozenset({"Promoted", "RolledBack", "Failed"})
+FINISHED = frozenset({"Promoted", "RolledBack"})
 TITLE_OF_METRIC = {"outcomes": "failed requests", "attempts": "retried tries", "endpoints": "ready endpoints"}
 SPARK_CELLS = 40
 

@@ -41,9 +41,10 @@ def _since_first_bad(status: Mapping[str, Any]) -> str:
 
 
 def load_view(report: Mapping[str, Any]) -> LoadView:
-    """The load generator's JSON in words. Absent numbers show as unknown."""
-    sent, failed = read.whole(report, "sent"), read.whole(report, "failed")
-    versions = read.section(report, "versions") or read.section(report, "by_version")
+    """The load generator's JSON in words: its final summary, or a tick. What is absent is unknown."""
+    totals = read.section(report, "total") or report
+    sent, failed = read.whole(totals, "sent"), read.whole(totals, "failed")
+    versions = read.section(report, "versions")
     return LoadView(
         sent=sent,
         failed=failed,
@@ -74,11 +75,5 @@ def _attempts(histogram: Mapping[str, Any]) -> str:
 
 
 def _quantiles(source: Mapping[str, Any]) -> tuple[str, str, str]:
-    nested = read.section(source, "latency_ms") or source
-    p50, p95, p99 = (_quantile(nested, key) for key in ("p50", "p95", "p99"))
+    p50, p95, p99 = (words.milliseconds(read.ratio(source, key)) for key in ("p50Ms", "p95Ms", "p99Ms"))
     return p50, p95, p99
-
-
-def _quantile(source: Mapping[str, Any], key: str) -> str:
-    known = (read.ratio(source, name) for name in (key, f"{key}_ms"))
-    return words.milliseconds(next((value for value in known if value is not None), None))

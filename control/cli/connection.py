@@ -1,0 +1,62 @@
+"""How does a verb reach the controller? By the run file and the token of the state folder."""
+
+import asyncio
+from collections.abc import AsyncIterator, Coroutine
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from control.api.model import ShiftDocument
+from control.errors import NotFound, Unavailable
+from control.local.runfile import RunFile, read_run_file
+from control.settings import settings
+
+if TYPE_CHECKING:
+    from control.api.client import ShiftClient
+
+T = TypeVar("T")
+
+
+def run(work: Coroutine[Any, Any, T]) -> T:
+    """The result of a verb's work."""
+    return asyncio.run(work)
+
+
+def running(state_dir: Path) -> RunFile:
+    """What runs in the state folder. Raises Unavailable with the command that starts it."""
+    return read_run_file(state_dir)
+
+
+@asynccontextmanager
+async def controller(state_dir: Path, *, timeout_s: float | None = None) -> "AsyncIterator[ShiftClient]":
+    """A client of the controller that runs in the state folder. Raises Unavailable."""
+    from control.api.client import GrpcShiftClient
+
+    found = running(state_dir)
+    limit_s = settings().call_timeout_s if timeout_s is None else timeout_s
+    async with GrpcShiftClient(found.control, read_token(Path(found.token_file)), timeout_s=limit_s) as client:
+        yield client
+
+
+def read_token(path: Path) -> str:
+    try:
+        return path.read_text(encoding="ascii").strip()
+    except OSError as error:
+        raise Unavailable(
+            f"the token file {path} can't be read: {error.strerror}", "run as the one who started it"
+        ) from None
+
+
+async def resolve(client: "ShiftClient", namespace: str, name: str) -> ShiftDocument:
+    """The shift of this name; without a name the only one there is. Raises NotFound with the names that exist."""
+    if name:
+        return await client.get(namespace, name)
+    shifts = await client.list(namespace)
+    match shifts:
+        case [only]:
+            return only
+        case []:
+            raise NotFound(f"there is no shift in namespace {namespace}", "make one: tidegate apply shift.yaml")
+        case _:
+            names = ", ".join(sorted(shift.name for shift in shifts))
+            raise NotFound("there are several shifts: say which", f"one of: {names}")

@@ -1,0 +1,83 @@
+"""How are lists laid out on a terminal? Tables of shifts, history, plans, diffs and explanations."""
+
+from collections.abc import Sequence
+
+from rich.console import Group, RenderableType
+from rich.text import Text
+
+from control.cli.look import STYLE_OF_TONE, Look
+from control.cli.screens import DIM, columns, indented, title
+from control.view.model import DiffView, DocumentDiff, ExplainView, HistoryRow, ListRow, PlanStep, PlanView
+
+STYLE_OF_SIGN = {"+": "green", "-": "red", " ": "default"}
+
+
+def list_table(rows: Sequence[ListRow], _look: Look) -> RenderableType:
+    headers = (
+        "NAMESPACE",
+        "NAME",
+        "PHASE",
+        "STEP",
+        "CONFIGURED / ACKNOWLEDGED / OBSERVED",
+        "VERDICT",
+        "BEGAN",
+        "WAITS FOR",
+    )
+    lines = [
+        (
+            *(row.namespace, row.name, Text(row.phase, style=STYLE_OF_TONE[row.tone])),
+            *(row.step, row.share, row.verdict, row.age, row.waiting),
+        )
+        for row in rows
+    ]
+    return columns(lines, headers)
+
+
+def history_table(rows: Sequence[HistoryRow], _look: Look) -> RenderableType:
+    lines = [
+        (row.clock, Text(row.reason, style="bold"), str(row.step or ""), row.share, row.actor, row.sentence)
+        for row in rows
+    ]
+    return columns(lines, ("TIME (UTC)", "WHAT", "STEP", "SHARE", "WHO", "WHY"))
+
+
+def plan_screen(plan: PlanView, look: Look) -> RenderableType:
+    head = Text.assemble(
+        (plan.name, "bold"),
+        f"  {plan.stable} {look.glyphs.arrow} {plan.canary} of {plan.host}, ",
+        f"takes {plan.total}",
+    )
+    routes = [Text(f"route: {route}", style=DIM) for route in plan.routes]
+    steps = columns(
+        [_plan_row(step, plan) for step in plan.steps], ("STEP", plan.canary.upper(), "BEGINS", "TAKES", "REQUESTS")
+    )
+    notes = [Text(f"{look.glyphs.arrow} {note}") for note in (*plan.notes, f"On failure {plan.on_failure}.")]
+    return Group(head, *routes, Text(""), indented(steps), Text(""), *notes)
+
+
+def _plan_row(step: PlanStep, plan: PlanView) -> tuple[str | Text, ...]:
+    takes = Text(step.hold, style="default" if step.enough else "yellow")
+    requests = f"{step.canary_requests}" + (f" ({step.note})" if step.note else "")
+    return f"{step.number} of {len(plan.steps)}", step.share, step.starts, takes, requests
+
+
+def diff_screen(diff: DiffView, _look: Look) -> RenderableType:
+    head = Text.assemble((diff.name, "bold"), f"  {diff.headline}")
+    return Group(head, *(part for document in diff.documents for part in _document_parts(document)))
+
+
+def _document_parts(document: DocumentDiff) -> list[RenderableType]:
+    head = Text.assemble("\n", (document.document, "bold"), f"  {document.file}: {document.sentence}")
+    lines = [
+        Text(f"{line.number:>5} {line.sign} {line.text}", style=STYLE_OF_SIGN[line.sign]) for line in document.lines
+    ]
+    return [head, *lines]
+
+
+def explain_screen(explained: ExplainView, _look: Look) -> RenderableType:
+    parts: list[RenderableType] = [
+        Text.assemble((explained.name, "bold"), "  ", (explained.headline, STYLE_OF_TONE[explained.tone]))
+    ]
+    for question, answers in explained.answers:
+        parts += [Text(""), title(question), *(indented(Text(answer)) for answer in answers)]
+    return Group(*parts)
