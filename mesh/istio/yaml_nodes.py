@@ -60,8 +60,12 @@ class ListNode(Node):
 
 @dataclass(slots=True, eq=False)
 class MapNode(Node):
-    """`bare` is True for the one pair of `[key: value]`, a flow mapping that has no braces of its own."""
+    """`pairs` are all keys and values as written, `entries` those with a key of their own, `merged` what << brings in.
 
+    `bare` is True for the one pair of `[key: value]`, a flow mapping that has no braces of its own.
+    """
+
+    pairs: list[tuple[Node, Node]] = field(default_factory=list)
     entries: dict[str, tuple[Scalar, Node]] = field(default_factory=dict)
     merged: list["MapNode"] = field(default_factory=list)
     flow: bool = False

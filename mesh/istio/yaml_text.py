@@ -135,7 +135,9 @@ class _Reader:
         try:
             for event in events:
                 if isinstance(event, yaml.DocumentStartEvent):
-                    self._document(begin + event.start_mark.index, _Composer(begin, events, self._lines, self._limits))
+                    self._document(
+                        begin + _index(event.start_mark), _Composer(begin, events, self._lines, self._limits)
+                    )
         except _Broken as broken:
             return self._go_on_after(broken.mistake)
         except yaml.YAMLError as error:
@@ -177,7 +179,11 @@ def _syntax_error(begin: int, error: yaml.YAMLError) -> _Mistake:
     mark = error.problem_mark or error.context_mark
     message = " ".join(part for part in (error.context, error.problem) if part)
     hint = "YAML wants spaces, not tabs, for indentation" if "start any token" in message else ""
-    return _Mistake(begin + (mark.index if mark else 0), f"not valid YAML: {message}", hint)
+    return _Mistake(begin + (_index(mark) if mark else 0), f"not valid YAML: {message}", hint)
+
+
+def _index(mark: Any) -> int:
+    return int(mark.index)
 
 
 class _Composer:
@@ -193,7 +199,7 @@ class _Composer:
         return self._compose(next(self._events), depth=0)
 
     def _compose(self, event: Any, depth: int) -> Node:
-        start, end = self._begin + event.start_mark.index, self._begin + event.end_mark.index
+        start, end = self._begin + _index(event.start_mark), self._begin + _index(event.end_mark)
         if isinstance(event, yaml.AliasEvent):
             return self._alias(event.anchor, start, end)
         if depth > self._limits.max_depth:
@@ -213,7 +219,7 @@ class _Composer:
             return self._list(ListNode(start, end, flow=bool(event.flow_style)), depth)
         return self._map(MapNode(start, end, flow=bool(event.flow_style)), depth)
 
-    def _alias(self, anchor: str, start: int, end: int) -> AliasNode:
+    def _alias(self, anchor: Any, start: int, end: int) -> AliasNode:
         if anchor not in self._anchors:
             raise _Broken(start, f"the alias *{anchor} has no anchor &{anchor} before it")
         target = self._anchors[anchor]
@@ -239,7 +245,7 @@ class _Composer:
     def _list(self, node: ListNode, depth: int) -> ListNode:
         while not isinstance(event := next(self._events), yaml.SequenceEndEvent):
             node.items.append(self._compose(event, depth + 1))
-        node.end = self._begin + event.end_mark.index
+        node.end = self._begin + _index(event.end_mark)
         node.data = [item.data for item in node.items]
         node.size += sum(item.size for item in node.items)
         return node
@@ -250,8 +256,9 @@ class _Composer:
             key = self._compose(event, depth + 1)
             value = self._compose(next(self._events), depth + 1)
             node.size += key.size + value.size
+            node.pairs.append((key, value))
             self._enter(node, key, value)
-        node.end = self._begin + event.end_mark.index
+        node.end = self._begin + _index(event.end_mark)
         node.data = merged_data(node)
         return node
 
