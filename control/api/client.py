@@ -7,60 +7,18 @@ controller answers), SpecError (with every problem of the text), NotFound, Refus
 
 import json
 from collections.abc import AsyncIterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Protocol
 
 import grpc
 from tidegate.control.v1 import control_pb2, control_pb2_grpc
 
+from control.api.model import ApplyResult, CommandResult, ShiftChange, ShiftDocument
 from control.api.statuses import error_of
 from control.api.verbs import verb_to_wire
 from control.engine.command import Command
 from control.errors import Unavailable
 
-
-@dataclass(frozen=True, slots=True)
-class ShiftDocument:
-    """One whole TrafficShift. `revision` grows with every change of spec or status."""
-
-    namespace: str
-    name: str
-    document: Mapping[str, Any]
-    revision: int
-
-    @property
-    def spec(self) -> Mapping[str, Any]:
-        spec: Mapping[str, Any] = self.document.get("spec", {})
-        return spec
-
-    @property
-    def status(self) -> Mapping[str, Any]:
-        status: Mapping[str, Any] = self.document.get("status", {})
-        return status
-
-
-@dataclass(frozen=True, slots=True)
-class ShiftChange:
-    """One event of a watch: the document as it is now, or as it was last when it is deleted."""
-
-    shift: ShiftDocument
-    deleted: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class ApplyResult:
-    """`outcome` is "created", "changed" or "unchanged"."""
-
-    shift: ShiftDocument
-    outcome: str
-
-
-@dataclass(frozen=True, slots=True)
-class CommandResult:
-    """`outcome` says in a sentence what the command does."""
-
-    shift: ShiftDocument
-    outcome: str
+__all__ = ["ApplyResult", "CommandResult", "GrpcShiftClient", "ShiftChange", "ShiftClient", "ShiftDocument"]
 
 
 class ShiftClient(Protocol):
@@ -144,7 +102,7 @@ class GrpcShiftClient:
         request = control_pb2.SendCommandRequest(
             name=_name(namespace, name),
             id=command.id,
-            verb=verb_to_wire(command.verb),
+            verb=verb_to_wire(command.verb),  # type: ignore[arg-type]
             expect_step=command.expect_step,
             actor=command.actor,
             reason=command.reason,

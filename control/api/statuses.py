@@ -5,6 +5,7 @@ problem, whose field is "source:line:column". A client that knows nothing of Tid
 """
 
 from collections.abc import Mapping
+from typing import cast
 
 import grpc
 from google.protobuf import any_pb2
@@ -57,7 +58,7 @@ def status_of(error: TidegateError) -> status_pb2.Status:
 
 def error_of(call: grpc.aio.AioRpcError) -> TidegateError:
     """The error that a failed call carried; one that is not ours is told apart by its plain status."""
-    status = rpc_status.from_call(call)
+    status = rpc_status.from_call(cast(grpc.Call, call))
     info = error_details_pb2.ErrorInfo()
     bad_request = error_details_pb2.BadRequest()
     for detail in status.details if status is not None else ():

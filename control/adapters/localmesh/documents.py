@@ -10,7 +10,8 @@ from control.adapters.localmesh.channel import MeshChannel, answer
 from control.errors import NotFound, Unavailable
 from control.ports import Applied
 from mesh.istio.document import Document, read_documents
-from mesh.istio.weights import RouteNotFound, RouteView, WeightPatch, route_view
+from mesh.istio.problem import RouteNotFound
+from mesh.istio.weights import RouteView, WeightPatch, route_view
 from mesh.traffic import RouteRef
 
 VIRTUAL_SERVICE = "VirtualService"
@@ -31,7 +32,7 @@ class LocalDocuments:
         try:
             return route_view(wanted[0], ref)
         except RouteNotFound as error:
-            raise NotFound(str(error)) from error
+            raise NotFound(error.message, hint=error.hint) from error
 
     async def apply(self, patch: WeightPatch) -> Applied:
         call = self._channel.stub.PatchWeights(

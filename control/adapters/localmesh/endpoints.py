@@ -12,8 +12,8 @@ from typing import Any
 
 from control.errors import NotFound
 from mesh.istio.document import Document
+from mesh.istio.hosts import full_name
 
-CLUSTER_DOMAIN = "svc.cluster.local"
 KINDS = ("DestinationRule", "ServiceEntry", "WorkloadEntry", "Sidecar")
 
 Spec = Mapping[str, Any]
@@ -36,18 +36,13 @@ class _Workload:
     ports: Mapping[str, int]
 
 
-def qualified(host: str, namespace: str) -> str:
-    """A short host name as the mesh resolves it."""
-    return host if "." in host else f"{host}.{namespace}.{CLUSTER_DOMAIN}"
-
-
 def endpoints(documents: Sequence[Document], namespace: str, host: str, subset: str) -> list[Endpoint]:
     """The endpoints of a subset. Raises NotFound, with the subsets that exist, when it is not declared."""
-    fqdn = qualified(host, namespace)
+    fqdn = full_name(host, namespace)
     labels = _subset_labels(documents, fqdn, subset)
     found: list[Endpoint] = []
     for entry in _of_kind(documents, "ServiceEntry"):
-        if fqdn in (qualified(each, entry.namespace) for each in _spec(entry).get("hosts", ())):
+        if fqdn in (full_name(each, entry.namespace) for each in _spec(entry).get("hosts", ())):
             members = [each for each in _members(documents, entry) if _carries(each.labels, labels)]
             found += [_endpoint(documents, entry, member) for member in members]
     return found
@@ -56,7 +51,7 @@ def endpoints(documents: Sequence[Document], namespace: str, host: str, subset: 
 def _subset_labels(documents: Sequence[Document], fqdn: str, subset: str) -> Mapping[str, str]:
     declared: dict[str, Mapping[str, str]] = {}
     for rule in _of_kind(documents, "DestinationRule"):
-        if qualified(str(_spec(rule).get("host", "")), rule.namespace) == fqdn:
+        if full_name(str(_spec(rule).get("host", "")), rule.namespace) == fqdn:
             for each in _spec(rule).get("subsets", ()):
                 declared.setdefault(each["name"], each.get("labels") or {})
     if subset not in declared:

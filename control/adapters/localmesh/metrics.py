@@ -13,21 +13,22 @@ import aiohttp
 from tidegate.mesh.v1 import mesh_pb2
 
 from control.adapters.localmesh.channel import MeshChannel, answer
-from control.adapters.localmesh.endpoints import qualified
 from control.adapters.localmesh.stats import counts, stats_filter
 from control.engine.readings import Counts, Reading, SeriesKey
 from control.errors import Unavailable
 from control.ports import Clock, MetricsQuery
+from mesh.istio.hosts import full_name
 
-READ_S = 1.0
+DEADLINE_S = 1.0
 
 
 class LocalMetrics:
-    """The Metrics port on the Envoys of a local mesh. An async context manager: it owns its HTTP connections."""
+    """The Metrics port on the Envoys of a local mesh. It owns its HTTP connections: `close` it."""
 
-    def __init__(self, channel: MeshChannel, clock: Clock) -> None:
+    def __init__(self, channel: MeshChannel, clock: Clock, *, deadline_s: float = DEADLINE_S) -> None:
         self._channel = channel
         self._clock = clock
+        self._deadline_s = deadline_s
         self._session: aiohttp.ClientSession | None = None
 
     async def close(self) -> None:
@@ -58,7 +59,7 @@ class LocalMetrics:
         return senders
 
     async def _counts(self, proxy: mesh_pb2.Proxy, query: MetricsQuery) -> dict[str, Counts] | None:
-        fqdn = qualified(query.host, query.namespace)
+        fqdn = full_name(query.host, query.namespace)
         params = {
             "format": "json",
             "histogram_buckets": "cumulative",
@@ -70,7 +71,7 @@ class LocalMetrics:
 
     async def _get(self, url: str, params: dict[str, str]) -> Any:
         if self._session is None:
-            self._session = aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=READ_S))
+            self._session = aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=self._deadline_s))
         async with self._session.get(url, params=params) as response:
             response.raise_for_status()
             return await response.json(content_type=None)

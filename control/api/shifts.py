@@ -1,0 +1,213 @@
+"""What can be done with shifts? Read, watch, apply, delete, command: as values and errors, without a word of gRPC.
+
+Every write is a compare-and-swap on what was read; when a tick wrote in between it is read again and decided again.
+`dry_run` goes the whole way except for the write. Whatever is written here wakes the shift, so that an answer
+"accepted" is acted on at once.
+"""
+
+import asyncio
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any, Protocol, TypeVar
+
+from control.api.model import ApplyResult, CommandResult, ShiftChange, ShiftDocument
+from control.engine.command import Command
+from control.engine.phase import FINISHED, Phase
+from control.engine.state import ShiftState, new_state
+from control.engine.status import status
+from control.errors import Conflict, InvariantBroken, NotFound, Refused, Unavailable
+from control.loop.commands import accept
+from control.loop.feed import ChangeFeed, ShiftKey
+from control.loop.troubles import Trouble
+from control.ports import Clock, Store, Stored
+from control.spec import OnDelete, TrafficShift, from_document, parse_shift, to_document
+from mesh.traffic import RouteRef
+
+TRIES = 10
+MAX_TEXT_BYTES = 256 * 1024
+T = TypeVar("T")
+
+
+class Looks(Protocol):
+    """Whoever looks at shifts: can be woken, and says what the last look ran into."""
+
+    def wake_by_person(self, key: ShiftKey) -> None: ...
+
+    def trouble(self, key: ShiftKey) -> Trouble | None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Shifts:
+    """All operations on shifts. `feed` tells which shift changed, `writing` keeps two applies apart."""
+
+    store: Store
+    clock: Clock
+    looks: Looks
+    feed: ChangeFeed
+    writing: asyncio.Lock
+
+    def now(self) -> datetime:
+        return self.clock.now()
+
+    def close(self) -> None:
+        """Ends every watch."""
+        self.feed.close()
+
+    async def list(self, namespace: str = "") -> Sequence[ShiftDocument]:
+        return [self._document(each) for each in await self.store.list(namespace or None)]
+
+    async def get(self, namespace: str, name: str) -> ShiftDocument:
+        return self._document(await self._stored(namespace, name))
+
+    async def watch(self, namespace: str = "", name: str = "") -> AsyncGenerator[ShiftChange, None]:
+        """The documents now, then each change. Raises NotFound when a named shift does not exist at the beginning."""
+        subscription = self.feed.subscribe()
+        try:
+            known = [await self.get(namespace, name)] if name else await self.list(namespace)
+            last = {(each.namespace, each.name): each for each in known}
+            for document in known:
+                yield ShiftChange(document)
+            async for key in subscription:
+                if _watched(key, namespace, name) and (change := await self._change(key, last)) is not None:
+                    yield change
+        finally:
+            self.feed.unsubscribe(subscription)
+        raise Unavailable("the controller is stopping", hint="ask again in a moment")
+
+    async def history(self, namespace: str, name: str, *, limit: int = 0) -> Sequence[Mapping[str, Any]]:
+        entries = await self.store.journal(namespace, name, limit=max(0, limit))
+        if not entries:
+            await self._stored(namespace, name)
+        return entries
+
+    async def apply(self, text: bytes, source: str, *, dry_run: bool = False) -> ApplyResult:
+        """Raises SpecError, Refused."""
+        if len(text) > MAX_TEXT_BYTES:
+            raise Refused(f"{source} has {len(text)} bytes, {MAX_TEXT_BYTES} is the limit")
+        shift = parse_shift(text, source)
+        async with self.writing:
+            return await _retried(lambda: self._apply(shift, dry_run=dry_run))
+
+    async def delete(self, namespace: str, name: str, *, dry_run: bool = False) -> str:
+        return await _retried(lambda: self._delete(namespace, name, dry_run=dry_run))
+
+    async def command(self, namespace: str, name: str, command: Command, *, dry_run: bool = False) -> CommandResult:
+        """Raises NotFound, Refused."""
+        return await _retried(lambda: self._command(namespace, name, command, dry_run=dry_run))
+
+    async def _apply(self, shift: TrafficShift, *, dry_run: bool) -> ApplyResult:
+        stored = await self.store.load(*shift.key)
+        _refuse_overlap(shift, await self.store.list())
+        spec = to_document(shift)
+        if stored is not None and stored.spec == spec:
+            return ApplyResult(self._document(stored), "unchanged")
+        if stored is not None and _state(stored).deleting:
+            raise Refused(f"{shift.namespace}/{shift.name} is being deleted", hint="apply it again when it is gone")
+        before = stored or Stored(*shift.key, spec=spec, state=new_state(shift).to_json(), version=0)
+        after = await self._save(replace(before, spec=spec), dry_run=dry_run)
+        return ApplyResult(self._document(after), "changed" if stored else "created")
+
+    async def _delete(self, namespace: str, name: str, *, dry_run: bool) -> str:
+        stored = await self._stored(namespace, name)
+        state = _state(stored)
+        if not state.deleting:
+            marked = replace(stored, state=replace(state, deleting=True).to_json())
+            await self._save(marked, dry_run=dry_run)
+        return _what_deletion_does(from_document(stored.spec), state)
+
+    async def _command(self, namespace: str, name: str, command: Command, *, dry_run: bool) -> CommandResult:
+        stored = await self._stored(namespace, name)
+        accepted = accept(stored, command, self.now())
+        after = await self._save(replace(stored, state=accepted.state), dry_run=dry_run)
+        return CommandResult(self._document(after), accepted.sentence)
+
+    async def _save(self, wanted: Stored, *, dry_run: bool) -> Stored:
+        if dry_run:
+            return wanted
+        namespace, name = wanted.namespace, wanted.name
+        version = await self.store.save(namespace, name, spec=wanted.spec, state=wanted.state, expect=wanted.version)
+        self.looks.wake_by_person((namespace, name))
+        return replace(wanted, version=version)
+
+    async def _stored(self, namespace: str, name: str) -> Stored:
+        stored = await self.store.load(namespace, name)
+        if stored is None:
+            names = ", ".join(f"{each.namespace}/{each.name}" for each in await self.store.list())
+            hint = f"there are: {names}" if names else "there is none; `tidegate apply -f FILE` makes one"
+            raise NotFound(f"there is no TrafficShift {namespace}/{name}", hint=hint)
+        return stored
+
+    async def _change(self, key: ShiftKey, last: dict[ShiftKey, ShiftDocument]) -> ShiftChange | None:
+        stored = await self.store.load(*key)
+        if stored is None:
+            gone = last.pop(key, None)
+            return None if gone is None else ShiftChange(gone, deleted=True)
+        document = self._document(stored)
+        if last.get(key) == document:
+            return None
+        last[key] = document
+        return ShiftChange(document)
+
+    def _document(self, stored: Stored) -> ShiftDocument:
+        key = (stored.namespace, stored.name)
+        trouble = self.looks.trouble(key)
+        try:
+            found = status(from_document(stored.spec), _state(stored), self.now())
+        except InvariantBroken as broken:
+            found = {"phase": Phase.FAILED.value, "reason": broken.message, "conditions": []}
+        document = {**stored.spec, "status": _with_trouble(found, trouble) if trouble else found}
+        return ShiftDocument(stored.namespace, stored.name, document, stored.version)
+
+
+async def _retried(operation: Callable[[], Awaitable[T]]) -> T:
+    for _ in range(TRIES - 1):
+        try:
+            return await operation()
+        except Conflict:
+            await asyncio.sleep(0)
+    return await operation()
+
+
+def _state(stored: Stored) -> ShiftState:
+    return ShiftState.from_json(stored.state)
+
+
+def _watched(key: ShiftKey, namespace: str, name: str) -> bool:
+    return key == (namespace, name) if name else namespace in ("", key[0])
+
+
+def _refuse_overlap(shift: TrafficShift, others: Sequence[Stored]) -> None:
+    for other in others:
+        if (other.namespace, other.name) == shift.key:
+            continue
+        taken = from_document(other.spec).target.routes
+        if shared := [ref for ref in shift.target.routes if any(_same_route(ref, each) for each in taken)]:
+            hint = f"one route, one shift: delete that one first (`tidegate delete {other.name}`), or change its spec"
+            raise Refused(f"{shared[0]} is moved by {other.namespace}/{other.name} already", hint=hint)
+
+
+def _same_route(one: RouteRef, other: RouteRef) -> bool:
+    same_document = (one.namespace, one.virtual_service) == (other.namespace, other.virtual_service)
+    return same_document and (one.route == other.route or None in (one.route, other.route))
+
+
+def _what_deletion_does(shift: TrafficShift, state: ShiftState) -> str:
+    if state.phase in FINISHED or shift.on_delete is OnDelete.KEEP:
+        return "the traffic stays as it is; the shift is deleted"
+    return f"all traffic goes back to {state.subject.stable}, then the shift is deleted"
+
+
+def _with_trouble(found: Mapping[str, Any], trouble: Trouble) -> dict[str, Any]:
+    """The status with what the last look ran into: a frozen shift has failed, any other one waits."""
+    condition = {
+        "type": "Frozen" if trouble.frozen else "Unavailable" if trouble.code == Unavailable.code else "Blocked",
+        "status": "True",
+        "reason": trouble.code,
+        "message": trouble.message,
+        "since": trouble.since.isoformat().replace("+00:00", "Z"),
+    }
+    shown = {**found, "conditions": [*found.get("conditions", ()), condition]}
+    if trouble.frozen:
+        return {**shown, "phase": Phase.FAILED.value, "reason": trouble.message, "waitingFor": trouble.hint}
+    return {**shown, "waitingFor": f"{trouble.message}; looking again ({trouble.failures} in vain)"}

@@ -1,0 +1,97 @@
+"""Which adapters does this controller use? The only place that names them: SQLite and the local mesh."""
+
+import asyncio
+import contextlib
+import random
+from collections.abc import AsyncIterator, Iterable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from control.adapters.localmesh.channel import MeshChannel
+from control.adapters.localmesh.documents import LocalDocuments
+from control.adapters.localmesh.metrics import LocalMetrics
+from control.adapters.localmesh.proxies import LocalProxies
+from control.adapters.localmesh.workloads import LocalWorkloads
+from control.adapters.store.sqlite import SqliteStore
+from control.api.shifts import Shifts
+from control.loop.feed import ChangeFeed, ObservedStore, ShiftKey
+from control.loop.queue import Backoff
+from control.loop.reconcile import Outcome, Ports, reconcile
+from control.loop.runner import Runner, concerned
+from control.observe import LoopMetrics, LoopObserver
+from control.ports import Documents, Store
+from control.settings import Settings
+from control.spec import from_document
+from mesh.traffic import RouteRef
+
+
+class SystemClock:
+    """The Clock port."""
+
+    def now(self) -> datetime:
+        return datetime.now(UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class Controller:
+    """Everything that runs in a controller's process, put together."""
+
+    shifts: Shifts
+    runner: Runner
+    store: Store
+    documents: Documents
+    metrics: LoopMetrics
+    workers: int
+    notices: tuple[str, ...]
+
+    async def run(self) -> None:
+        """Looks at all stored shifts, and at those to come, until cancelled."""
+        keys = [(each.namespace, each.name) for each in await self.store.list()]
+        await self.runner.run(keys, self.documents.changes(), self._affected, workers=self.workers)
+
+    async def _affected(self, change: RouteRef | None) -> Iterable[ShiftKey]:
+        stored = await self.store.list()
+        targets = {(each.namespace, each.name): from_document(each.spec).target.routes for each in stored}
+        return concerned(targets, change)
+
+
+@contextlib.asynccontextmanager
+async def controller(settings: Settings, token: str) -> AsyncIterator[Controller]:
+    """A controller on this state folder and mesh. Raises Refused when another one holds the folder."""
+    clock = SystemClock()
+    async with contextlib.AsyncExitStack() as stack:
+        opened = await SqliteStore.open(settings.state_dir, clock.now())
+        stack.push_async_callback(opened.close)
+        channel = MeshChannel(settings.mesh, token, deadline_s=settings.mesh_deadline_s)
+        stack.push_async_callback(channel.close)
+        metrics = LocalMetrics(channel, clock, deadline_s=settings.stats_deadline_s)
+        stack.push_async_callback(metrics.close)
+        feed = ChangeFeed()
+        store = ObservedStore(opened, feed)
+        ports = Ports(LocalDocuments(channel), LocalProxies(channel), LocalWorkloads(channel), metrics, store)
+        yield _controller(settings, clock, ports, feed, opened.notices)
+
+
+def _controller(
+    settings: Settings, clock: SystemClock, ports: Ports, feed: ChangeFeed, notices: tuple[str, ...]
+) -> Controller:
+    async def tick(key: ShiftKey, now: datetime) -> Outcome:
+        return await reconcile(ports, key, now)
+
+    loop_metrics = LoopMetrics()
+    runner = Runner(
+        tick,
+        clock=clock,
+        observer=LoopObserver(loop_metrics, feed),
+        backoff=Backoff(settings.backoff_base_s, settings.backoff_cap_s),
+        luck=random.random,
+    )
+    return Controller(
+        shifts=Shifts(ports.store, clock, runner, feed, asyncio.Lock()),
+        runner=runner,
+        store=ports.store,
+        documents=ports.documents,
+        metrics=loop_metrics,
+        workers=settings.workers,
+        notices=notices,
+    )
