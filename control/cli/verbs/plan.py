@@ -4,10 +4,8 @@ from typing import BinaryIO
 
 import click
 
-from control.cli.failure import BadText
 from control.cli.options import examples, output_option
 from control.cli.printing import emit, screen
-from control.errors import SpecError
 from control.view.plan import plan_view
 
 
@@ -26,12 +24,9 @@ def command(file: BinaryIO, rate: float | None, output: str) -> None:
 
     Works without a controller. With --rate, steps whose traffic is too thin for their hold are told.
     """
-    from control.spec import parse_shift, to_document
+    from control.cli.manifest import parsed
+    from control.spec import to_document
 
-    text, source = file.read(), str(file.name)
-    try:
-        shift = parse_shift(text, source)
-    except SpecError as mistakes:
-        raise BadText(mistakes.problems, {source: text}) from None
+    shift = parsed(file.read(), str(file.name))
     plan = plan_view(to_document(shift), rate=rate)
     emit(plan, output, screen("tables:plan_screen", plan))
