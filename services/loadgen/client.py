@@ -1,6 +1,7 @@
 """How does one call of the load go over the wire, and how did it end?
 
-A call is sent once: gRPC's own retries are off, so that each attempt beyond the first is the mesh's. The answer's
+A call is sent once: there is no retry policy, so each attempt beyond the first is the mesh's. (gRPC still moves a
+request to another stream when the server says that it never looked at it, as every gRPC client does.) The answer's
 trailing metadata says which version answered last and at which attempt; without it the version is `unknown`.
 """
 
@@ -127,7 +128,6 @@ def _outcome(status: str, metadata: Any, answer: Answer | None, started_at: floa
 def _channel(target: str, authority: str | None) -> grpc.aio.Channel:
     options: Sequence[tuple[str, Any]] = [
         ("grpc.use_local_subchannel_pool", 1),  # one connection a channel, not one a process
-        ("grpc.enable_retries", 0),
         ("grpc.initial_reconnect_backoff_ms", 100),
         ("grpc.min_reconnect_backoff_ms", 100),
         ("grpc.max_reconnect_backoff_ms", 1000),
