@@ -1,0 +1,152 @@
+"""What does a DestinationRule say? Subsets and traffic policy as frozen values."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+from mesh.istio.document import Document
+from mesh.istio.duration import parse_duration
+from mesh.istio.hosts import full_name
+from mesh.istio.views import Identity, Labels, identity, labels
+
+
+@dataclass(frozen=True, slots=True)
+class ConnectionPool:
+    """Limits of an upstream. 0 and None are Istio's defaults: no limit."""
+
+    max_connections: int = 0
+    connect_timeout: timedelta | None = None
+    max_connection_duration: timedelta | None = None
+    http1_max_pending_requests: int = 0
+    http2_max_requests: int = 0
+    max_requests_per_connection: int = 0
+    max_retries: int = 0
+    idle_timeout: timedelta | None = None
+    max_concurrent_streams: int = 0
+    h2_upgrade: str = "DEFAULT"
+    use_client_protocol: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class LoadBalancer:
+    """How an endpoint is drawn. `warmup` is the time in which a new endpoint grows to its full share."""
+
+    simple: str = "UNSPECIFIED"
+    warmup: timedelta | None = None
+    warmup_aggression: float = 1.0
+    warmup_minimum_percent: float = 10.0
+
+
+@dataclass(frozen=True, slots=True)
+class RetryBudget:
+    """How many retries may run at once: `percent` of the running requests, but at least `minimum`."""
+
+    percent: float
+    minimum: int
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """The blocks of a traffic policy that apply to one port. None: the block is absent."""
+
+    connection_pool: ConnectionPool | None = None
+    load_balancer: LoadBalancer | None = None
+    retry_budget: RetryBudget | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TrafficPolicy:
+    """A policy and what replaces it, as a whole, on some ports."""
+
+    policy: Policy = Policy()
+    ports: tuple[tuple[int, Policy], ...] = ()
+
+    def at(self, port: int) -> Policy | None:
+        """The policy that replaces everything else on `port`, or None."""
+        return dict(self.ports).get(port)
+
+
+@dataclass(frozen=True, slots=True)
+class Subset:
+    """Endpoints that carry `labels`, with a policy of their own."""
+
+    name: str
+    labels: Labels
+    policy: TrafficPolicy | None
+
+
+@dataclass(frozen=True, slots=True)
+class DestinationRule:
+    """A DestinationRule. `policy` is None when the document has no trafficPolicy."""
+
+    identity: Identity
+    host: str
+    policy: TrafficPolicy | None
+    subsets: tuple[Subset, ...]
+    export_to: tuple[str, ...]
+    selector: Labels
+
+
+def destination_rule(document: Document) -> DestinationRule:
+    """The view of a DestinationRule."""
+    spec = document.data["spec"]
+    return DestinationRule(
+        identity(document),
+        full_name(spec["host"], document.namespace),
+        _traffic_policy(spec.get("trafficPolicy")),
+        tuple(_subset(subset) for subset in spec.get("subsets", ())),
+        tuple(spec.get("exportTo", ())),
+        labels(spec.get("workloadSelector", {}).get("matchLabels")),
+    )
+
+
+def _subset(data: Mapping[str, Any]) -> Subset:
+    return Subset(data["name"], labels(data.get("labels")), _traffic_policy(data.get("trafficPolicy")))
+
+
+def _traffic_policy(data: Mapping[str, Any] | None) -> TrafficPolicy | None:
+    if data is None:
+        return None
+    ports = tuple((entry["port"]["number"], _policy(entry)) for entry in data.get("portLevelSettings", ()))
+    return TrafficPolicy(_policy(data), ports)
+
+
+def _policy(data: Mapping[str, Any]) -> Policy:
+    pool, balancer, budget = data.get("connectionPool"), data.get("loadBalancer"), data.get("retryBudget")
+    return Policy(
+        None if pool is None else _connection_pool(pool),
+        None if balancer is None else _load_balancer(balancer),
+        None if budget is None else RetryBudget(float(budget.get("percent", 20)), budget.get("minRetryConcurrency", 3)),
+    )
+
+
+def _connection_pool(data: Mapping[str, Any]) -> ConnectionPool:
+    tcp, http = data.get("tcp", {}), data.get("http", {})
+    return ConnectionPool(
+        max_connections=tcp.get("maxConnections", 0),
+        connect_timeout=_duration(tcp.get("connectTimeout")),
+        max_connection_duration=_duration(tcp.get("maxConnectionDuration")),
+        http1_max_pending_requests=http.get("http1MaxPendingRequests", 0),
+        http2_max_requests=http.get("http2MaxRequests", 0),
+        max_requests_per_connection=http.get("maxRequestsPerConnection", 0),
+        max_retries=http.get("maxRetries", 0),
+        idle_timeout=_duration(http.get("idleTimeout")) or _duration(tcp.get("idleTimeout")),
+        max_concurrent_streams=http.get("maxConcurrentStreams", 0),
+        h2_upgrade=http.get("h2UpgradePolicy", "DEFAULT"),
+        use_client_protocol=http.get("useClientProtocol", False),
+    )
+
+
+def _load_balancer(data: Mapping[str, Any]) -> LoadBalancer:
+    warmup = data.get("warmup", {})
+    return LoadBalancer(
+        data.get("simple", "UNSPECIFIED"),
+        _duration(warmup.get("duration") or data.get("warmupDurationSecs")),
+        float(warmup.get("aggression", 1.0)),
+        float(warmup.get("minimumPercent", 10.0)),
+    )
+
+
+def _duration(text: str | None) -> timedelta | None:
+    return None if text is None else parse_duration(text)

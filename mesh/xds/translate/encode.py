@@ -1,0 +1,151 @@
+"""How does a message become bytes, and how is it kept from being encoded twice?
+
+envoy_data_plane's own `bytes()` compiles a validator for every message that it meets, which takes more than a
+millisecond a route. The messages carry their wire format as dataclass metadata, so this file walks that once a class
+and writes the same bytes some thirty times faster; tests hold the two equal.
+"""
+
+import dataclasses
+import struct
+from collections.abc import Callable, Hashable
+from functools import lru_cache
+from typing import Any as Anything
+from typing import TypeVar, cast
+
+import betterproto2
+from envoy_data_plane.google.protobuf import Any
+from envoy_data_plane.message_pool import default_message_pool
+
+T = TypeVar("T")
+_VARINTS = frozenset(
+    {
+        betterproto2.TYPE_ENUM,
+        betterproto2.TYPE_BOOL,
+        betterproto2.TYPE_INT32,
+        betterproto2.TYPE_INT64,
+        betterproto2.TYPE_UINT32,
+        betterproto2.TYPE_UINT64,
+    }
+)
+_FIXED = {betterproto2.TYPE_DOUBLE: ("<d", 1), betterproto2.TYPE_FLOAT: ("<f", 5)}
+_LENGTH = 2
+
+
+class Memo:
+    """Values by the content that they were made from. A value that is asked for again is the very same object.
+
+    Invariant: at most `limit` entries; the ones that were not asked for the longest go first.
+    """
+
+    def __init__(self, limit: int = 50_000) -> None:
+        self._limit = limit
+        self._entries: dict[Hashable, Anything] = {}
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def get(self, key: Hashable, build: Callable[[], T]) -> T:
+        """The value of `key`, built when it isn't there."""
+        entries = self._entries
+        if key in entries:
+            value = entries.pop(key)
+        else:
+            value = build()
+            while len(entries) >= self._limit:
+                del entries[next(iter(entries))]
+        entries[key] = value
+        return cast("T", value)
+
+
+class EncodeCache(Memo):
+    """What outlives one state of the documents: views and encoded parts. `moments` keeps the last few states, indexed."""
+
+    def __init__(self, limit: int = 50_000) -> None:
+        super().__init__(limit)
+        self.moments = Memo(4)
+
+
+def varint(value: int) -> bytes:
+    """A number in base 128, the lowest digits first; a negative one as its 64-bit complement."""
+    rest = value & 0xFFFF_FFFF_FFFF_FFFF
+    out = bytearray()
+    while rest > 0x7F:
+        out.append(rest & 0x7F | 0x80)
+        rest >>= 7
+    out.append(rest)
+    return bytes(out)
+
+
+def nested(number: int, payload: bytes) -> bytes:
+    """A message, string or bytes field of this number. Fields joined in any order are one message."""
+    return varint(number << 3 | _LENGTH) + varint(len(payload)) + payload
+
+
+def encode(message: betterproto2.Message) -> bytes:
+    """The message in protobuf's wire format, fields in the order of their declaration."""
+    out = bytearray()
+    for name, keeps_zero, write in _fields(type(message)):
+        value = getattr(message, name)
+        if value is None or not (keeps_zero or value):
+            continue
+        write(out, value)
+    return bytes(out)
+
+
+def any_of(message: betterproto2.Message) -> Any:
+    """The message wrapped in Any."""
+    return Any(type_url=default_message_pool.type_to_url[type(message)], value=encode(message))
+
+
+_Writer = Callable[[bytearray, Anything], None]
+
+
+@lru_cache(maxsize=None)
+def _fields(kind: type[betterproto2.Message]) -> tuple[tuple[str, bool, _Writer], ...]:
+    """Of each field: its name, whether its zero value is written, and what writes it."""
+    found = []
+    for field in dataclasses.fields(kind):
+        meta = field.metadata["betterproto"]
+        keeps_zero = bool(meta.optional or meta.group or meta.unwrap) and not meta.repeated
+        is_message = meta.proto_type == betterproto2.TYPE_MESSAGE and not meta.repeated
+        found.append((field.name, keeps_zero or is_message, _writer(meta)))
+    return tuple(found)
+
+
+def _writer(meta: Anything) -> _Writer:
+    if meta.map_meta:
+        return _map_writer(meta)
+    single = _single(meta.number, meta.proto_type, meta.unwrap)
+    if not meta.repeated:
+        return lambda out, value: out.extend(single(value))
+    if meta.proto_type in _VARINTS:
+        return lambda out, values: out.extend(nested(meta.number, b"".join(varint(value) for value in values)))
+    return lambda out, values: out.extend(b"".join(single(value) for value in values))
+
+
+def _map_writer(meta: Anything) -> _Writer:
+    keys, values = (_single(number, part.proto_type, part.unwrap) for number, part in enumerate(meta.map_meta, 1))
+
+    def write(out: bytearray, entries: dict[Anything, Anything]) -> None:
+        for key, value in entries.items():
+            out.extend(nested(meta.number, keys(key) + values(value)))
+
+    return write
+
+
+def _single(number: int, kind: str, unwrap: Anything) -> Callable[[Anything], bytes]:
+    """What writes one value with its tag. `unwrap` names the message that a plain Python value stands for."""
+    if kind in _VARINTS:
+        tag = varint(number << 3)
+        return lambda value: tag + varint(value)
+    if kind in _FIXED:
+        layout, wire = _FIXED[kind]
+        fixed = varint(number << 3 | wire)
+        return lambda value: fixed + struct.pack(layout, value)
+    if kind == betterproto2.TYPE_STRING:
+        return lambda value: nested(number, value.encode())
+    if kind == betterproto2.TYPE_BYTES:
+        return lambda value: nested(number, value)
+    if unwrap is not None:
+        return lambda value: nested(number, encode(unwrap().from_wrapped(value)))
+    return lambda value: nested(number, encode(value))

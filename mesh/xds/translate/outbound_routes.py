@@ -1,0 +1,150 @@
+"""Which virtual hosts does a workload's Envoy have for the calls that go out on one port?"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from mesh.istio.hosts import DOMAIN, covers, is_wildcard, overlap, specificity
+from mesh.istio.problem import DocumentKey
+from mesh.istio.views import Labels
+from mesh.istio.views_virtual_service import MESH, VirtualService
+from mesh.xds.translate.actions import Lane
+from mesh.xds.translate.encode import EncodeCache, encode
+from mesh.xds.translate.registry import Registry, Service
+from mesh.xds.translate.resources import Resource
+from mesh.xds.translate.routes import Carrier, default_route, looks_at_source, routes
+from mesh.xds.translate.scope import EgressScope
+from mesh.xds.translate.virtual_hosts import VirtualHost, catch_all, route_configuration
+
+_PLAIN_HTTP = 80
+
+
+@dataclass(frozen=True, slots=True)
+class ShapedRoutes:
+    """A RouteConfiguration and the VirtualServices that shaped it."""
+
+    resource: Resource
+    documents: frozenset[DocumentKey]
+
+
+@dataclass(frozen=True, slots=True)
+class _Draft:
+    """A virtual host before domains are settled. `service` is None for a host that only a VirtualService knows."""
+
+    host: str
+    service: Service | None
+    routes: tuple[bytes, ...]
+    rule: VirtualService | None
+
+
+def outbound_routes(
+    registry: Registry, scope: EgressScope, carrier: Carrier, cache: EncodeCache, *, registry_only: bool
+) -> ShapedRoutes:
+    """The RouteConfiguration of an egress listener; shared by all workloads that see the same."""
+    labels = carrier.labels if any(looks_at_source(rule) for rule in scope.rules) else ()
+    key = ("outbound", scope, carrier.namespace, labels, registry_only)
+    return registry.memo.get(key, lambda: _outbound_routes(scope, carrier, cache, registry_only=registry_only))
+
+
+def _outbound_routes(scope: EgressScope, carrier: Carrier, cache: EncodeCache, *, registry_only: bool) -> ShapedRoutes:
+    drafts = list(_drafts(scope, carrier, cache))
+    hosts = sorted(_settled(drafts, scope.port.number, carrier.namespace), key=lambda host: host.name)
+    hosts.append(catch_all(registry_only=registry_only, cache=cache))
+    documents = frozenset(draft.rule.identity.key for draft in drafts if draft.rule is not None)
+    return ShapedRoutes(route_configuration(str(scope.port.number), hosts, cache), documents)
+
+
+def _drafts(scope: EgressScope, carrier: Carrier, cache: EncodeCache) -> Iterator[_Draft]:
+    """Hosts with a VirtualService first, the oldest rule first; then the services that are left."""
+    left = {service.host: service for service in scope.services}
+    owners = _owners(scope)
+    lane = Lane(scope.port.number)
+    for rule in scope.rules:
+        made = tuple(encoded.body for encoded in routes(rule, lane, carrier, cache)) if _applies(rule, scope) else ()
+        matched, unknown = _hosts(rule, scope.services, owners)
+        if not made or not (matched or scope.port.number == _PLAIN_HTTP):
+            continue
+        for host in unknown:
+            yield _Draft(host, None, made, rule)
+        for service in matched:
+            left.pop(service.host, None)
+            yield _Draft(service.host, service, made, rule)
+    for service in left.values():
+        yield _Draft(service.host, service, (_default(service.host, scope.port.number, cache),), None)
+
+
+def _default(host: str, port: int, cache: EncodeCache) -> bytes:
+    return cache.get(("default-route", host, port), lambda: encode(default_route(host, port)))
+
+
+def _applies(rule: VirtualService, scope: EgressScope) -> bool:
+    """On any port but 80 a rule counts only when one of its hosts is a service there."""
+    if scope.port.number == _PLAIN_HTTP:
+        return True
+    return any(overlap(host, service.host) for host in rule.hosts for service in scope.services)
+
+
+def _owners(scope: EgressScope) -> dict[str, VirtualService]:
+    """Of each service the rule with the most specific host for it; among equals the oldest."""
+    owners = {}
+    for service in scope.services:
+        claims = [
+            (specificity(host), index, rule)
+            for index, rule in enumerate(scope.rules)
+            for host in rule.hosts
+            if covers(host, service.host)
+        ]
+        if claims:
+            owners[service.host] = min(claims, key=lambda claim: claim[:2])[2]
+    return owners
+
+
+def _hosts(
+    rule: VirtualService, services: Sequence[Service], owners: dict[str, VirtualService]
+) -> tuple[list[Service], list[str]]:
+    """The services that a rule speaks of, and its hosts that are no service."""
+    matched, unknown = [], []
+    for host in sorted(rule.hosts, key=is_wildcard):
+        found = [service for service in services if covers(host, service.host)]
+        if not found:
+            unknown.append(host)
+        matched += [service for service in found if not is_wildcard(host) or owners[service.host] is rule]
+    return matched, unknown
+
+
+def _settled(drafts: Sequence[_Draft], port: int, namespace: str) -> Iterator[VirtualHost]:
+    """Names and domains are taken once; who comes later goes without them, or drops out when nothing is left."""
+    known = {draft.host for draft in drafts if draft.service is not None}
+    names: set[str] = set()
+    taken: set[str] = set()
+    for draft in drafts:
+        name = f"{draft.host}:{port}"
+        if name in names:
+            continue
+        names.add(name)
+        short = _short_names(draft.host, namespace) if draft.service else []
+        wished = [
+            draft.host,
+            *(f"{draft.host}." for _ in short[:1]),
+            *short,
+            *(draft.service.addresses if draft.service else ()),
+        ]
+        domains = [
+            domain for domain in wished if domain.lower() not in taken and not (domain in short and domain in known)
+        ]
+        taken.update(domain.lower() for domain in domains)
+        if domains:
+            yield VirtualHost(name, tuple(domains), draft.routes)
+
+
+def _short_names(host: str, namespace: str) -> list[str]:
+    """The names by which a cluster's DNS knows a service; the bare one only in the service's own namespace."""
+    qualified = host.removesuffix(f".{DOMAIN}")
+    name, dot, owner = qualified.partition(".")
+    if qualified == host or not dot or "." in owner:
+        return []
+    return [*([name] if owner == namespace else []), f"{qualified}.svc", qualified]
+
+
+def carrier(namespace: str, labels: Labels) -> Carrier:
+    """The carrier of routes inside the mesh."""
+    return Carrier(MESH, namespace, labels)

@@ -1,0 +1,29 @@
+"""Which traffic policy holds for one cluster? Ports replace, subsets override block by block."""
+
+from mesh.istio.views_destination_rule import Policy, Subset, TrafficPolicy
+
+NONE = Policy()
+
+
+def port_policy(policy: TrafficPolicy | None, port: int) -> Policy:
+    """A port's settings replace the whole policy: what they leave out goes to the defaults, not to the destination's."""
+    if policy is None:
+        return NONE
+    own = policy.at(port)
+    return policy.policy if own is None else own
+
+
+def subset_policy(policy: TrafficPolicy | None, subset: Subset, port: int) -> Policy:
+    """The subset's blocks over those of the destination; the subset's settings for the port replace both."""
+    base = port_policy(policy, port)
+    if subset.policy is None:
+        return base
+    own = subset.policy.at(port)
+    if own is not None:
+        return own
+    blocks = subset.policy.policy
+    return Policy(
+        blocks.connection_pool or base.connection_pool,
+        blocks.load_balancer or base.load_balancer,
+        blocks.retry_budget or base.retry_budget,
+    )

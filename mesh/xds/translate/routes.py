@@ -1,0 +1,105 @@
+"""Which Envoy routes does a VirtualService become for one proxy? Each of them encoded once."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from envoy_data_plane.envoy.config.core import v3 as core
+from envoy_data_plane.envoy.config.route import v3 as route
+from envoy_data_plane.google.protobuf import Struct, Value
+
+from mesh.istio.views import Labels
+from mesh.istio.views_virtual_service import HttpMatch, HttpRoute, MatchKind, StringMatch, VirtualService
+from mesh.xds.translate.actions import Lane, apply_action, forward
+from mesh.xds.translate.encode import EncodeCache, encode
+from mesh.xds.translate.match import is_catch_all, route_match, taken_by
+from mesh.xds.translate.names import config_path, outbound_cluster
+
+
+@dataclass(frozen=True, slots=True)
+class Carrier:
+    """Who carries the routes: `mesh` or one gateway by name, and the proxy's namespace and labels."""
+
+    gateway: str
+    namespace: str
+    labels: Labels
+
+
+@dataclass(frozen=True, slots=True)
+class EncodedRoute:
+    """One route of a virtual host, encoded. A catch-all hides whatever stands behind it."""
+
+    body: bytes
+    catch_all: bool
+
+
+def routes(rule: VirtualService, lane: Lane, carrier: Carrier, cache: EncodeCache) -> tuple[EncodedRoute, ...]:
+    """The routes of a VirtualService in document order, up to the first catch-all."""
+    path = config_path("virtual-service", rule.identity.namespace, rule.identity.name)
+    found = []
+    for http, match in _carried(rule, lane.port, carrier):
+        found.append(_encoded(path, http, match, lane, cache))
+        if is_catch_all(match):
+            break
+    return tuple(found)
+
+
+def _carried(rule: VirtualService, port: int, carrier: Carrier) -> Iterator[tuple[HttpRoute, HttpMatch | None]]:
+    """Each alternative of a route's match is a route of its own."""
+    gateways = frozenset({carrier.gateway})
+    for http in rule.http:
+        for match in http.matches or (None,):
+            if taken_by(match, port=port, gateways=gateways, namespace=carrier.namespace, labels=carrier.labels):
+                yield http, match
+
+
+def looks_at_source(rule: VirtualService) -> bool:
+    """Do the routes differ by who carries them? Then they can't be shared between workloads."""
+    return any(match.source_labels or match.source_namespace for http in rule.http for match in http.matches)
+
+
+def _encoded(path: str, http: HttpRoute, match: HttpMatch | None, lane: Lane, cache: EncodeCache) -> EncodedRoute:
+    key = ("route", path, http, match, lane)
+    return cache.get(key, lambda: EncodedRoute(encode(_route(path, http, match, lane)), is_catch_all(match)))
+
+
+def _route(path: str, http: HttpRoute, match: HttpMatch | None, lane: Lane) -> route.Route:
+    made = route.Route(
+        name=f"{http.name}.{match.name}" if match and match.name else http.name,
+        match=route_match(match),
+        metadata=config_metadata(path),
+        stat_prefix=match.stat_prefix if match else "",
+    )
+    apply_action(made, http, lane)
+    made.decorator = route.Decorator(operation=_operation(path, http, match, lane))
+    return made
+
+
+def default_route(host: str, port: int) -> route.Route:
+    """The route of a service that no VirtualService speaks of."""
+    return route.Route(
+        name="default",
+        match=route_match(None),
+        route=forward(outbound_cluster(port, "", host)),
+        decorator=route.Decorator(operation=f"{host}:{port}/*"),
+    )
+
+
+def config_metadata(path: str, **more: str) -> core.Metadata:
+    """Metadata that names the document behind a route or a cluster."""
+    fields = {name: Value(string_value=value) for name, value in {"config": path, **more}.items()}
+    return core.Metadata(filter_metadata={"istio": Struct(fields=fields)})
+
+
+def _operation(path: str, http: HttpRoute, match: HttpMatch | None, lane: Lane) -> str:
+    """What traces call the route: its destination when there is one, else the VirtualService."""
+    uri = _pattern(match.uri if match else None)
+    if len(http.destinations) == 1:
+        _, port, _, host = lane.cluster(http.destinations[0].destination).split("|")
+        return f"{host}:{port}{uri}"
+    return f"{path.rpartition('/')[2]}:{lane.port}{uri}"
+
+
+def _pattern(uri: StringMatch | None) -> str:
+    if uri is None or uri.kind is MatchKind.PRESENT:
+        return "/*"
+    return f"{uri.value}*" if uri.kind is MatchKind.PREFIX else uri.value
