@@ -202,5 +202,11 @@ def _reference_lines() -> Iterator[str]:
         yield f"- Consequence: {each.metadata['consequence']}\n"
 
 
-if __name__ == "__main__":
+@click.command()
+def main() -> None:
+    """Print the reference of all settings."""
     click.echo(reference(), nl=False)
+
+
+if __name__ == "__main__":
+    main()
