@@ -1,0 +1,36 @@
+from fractions import Fraction
+
+from control.view.diff import DocumentChange, diff_lines, diff_view
+
+BEFORE = "a\nb\nc\nweight: 90\nd\ne\nf\ng\nh\ni\nweight: 10\n"
+AFTER = BEFORE.replace("90", "80").replace("10", "20")
+
+
+def test_changed_lines_with_their_numbers_and_context() -> None:
+    lines = [(line.sign, line.number, line.text) for line in diff_lines(BEFORE, AFTER, 5)]
+    assert lines == [
+        (" ", 6, "b"),
+        (" ", 7, "c"),
+        ("-", 8, "weight: 90"),
+        ("+", 8, "weight: 80"),
+        (" ", 9, "d"),
+        (" ", 10, "e"),
+        (" ", 13, "h"),
+        (" ", 14, "i"),
+        ("-", 15, "weight: 10"),
+        ("+", 15, "weight: 20"),
+    ]
+
+
+def test_a_document_that_has_these_weights_already() -> None:
+    changes = [
+        DocumentChange("VirtualService default/edge", "edge.yaml", 1, BEFORE, AFTER),
+        DocumentChange("VirtualService default/other", "other.yaml", 1, BEFORE, BEFORE),
+    ]
+    view = diff_view("translator", from_share=Fraction(1, 10), to_share=Fraction(1, 5), changes=changes)
+    assert view.headline == "from 10% to 20%: 1 document would change"
+    assert [document.sentence for document in view.documents] == ["2 lines would change", "has these weights already"]
+
+
+def test_an_unknown_share_is_not_zero() -> None:
+    assert diff_view("t", from_share=None, to_share=Fraction(1), changes=[]).from_share == "unknown"

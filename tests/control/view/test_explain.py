@@ -1,0 +1,71 @@
+import pytest
+
+from control.engine.phase import TRANSITIONS, Event, Phase
+from control.view.explain import MEANING, MOVES_OF_PHASE, explain_view
+from control.view.shift import shift_view
+from tests.support.cli_documents import NOW, document, promoted, status
+
+QUESTIONS = ["Where is it?", "Why?", "What do the numbers say?", "What happens next?", "What can I do?"]
+EVENTS = {
+    "promote": {Event.BEGIN, Event.ADVANCE, Event.FILL},
+    "promote --full": {Event.FILL},
+    "rollback": {Event.ROLL_BACK},
+}
+EVENTS |= {"pause": {Event.PAUSE}, "resume": {Event.RESUME}, "retry": {Event.RENEW}}
+
+
+def answers(changes: dict[str, object]) -> dict[str, tuple[str, ...]]:
+    return dict(explain_view(shift_view(document(status(**changes)), [], NOW)).answers)
+
+
+def test_a_shift_under_way_answers_every_question() -> None:
+    found = answers({})
+    assert list(found) == QUESTIONS
+    assert found["Where is it?"][0] == "V2 takes 5%, step 2 of 5."
+    assert "acknowledged 5%, the traffic shows 4.97%" in found["Where is it?"][1]
+    assert found["Why?"] == ("v2 has answered 12 of the 20 requests that are needed.",)
+    assert found["What do the numbers say?"][0].startswith("failed requests: v2 3 of 120 (2.5%), v1 1 of 2,400")
+    assert found["What happens next?"] == ("8 more requests of v2 (7 s left)", "The next step gives v2 20%.")
+    assert found["What can I do?"][0] == "tidegate promote translator: go to the next step now"
+
+
+def test_late_proxies_refusals_and_conditions_are_reasons() -> None:
+    proxies = [{"route": "edge", "holders": ["a"], "acknowledged": [], "rejections": [{"proxy": "a", "message": "no"}]}]
+    found = answers({"proxies": proxies, "conditions": [{"type": "Drift", "message": "repaired"}]})
+    assert found["Why?"][1:] == (
+        "edge: 0 of 1 proxy run the newest weights; late: a.",
+        "Refused by a: no",
+        "Drift: repaired",
+    )
+
+
+def test_a_finished_shift_waits_for_nothing() -> None:
+    found = dict(explain_view(shift_view(promoted(), [], NOW)).answers)
+    assert found["What happens next?"] == ("Nothing: this run is over.",)
+    assert found["What can I do?"][0] == "tidegate history translator: read what happened"
+
+
+def test_questions_without_an_answer_are_not_asked() -> None:
+    found = answers(
+        {"reason": "", "evidence": [{"metric": "outcomes"}], "steps": [], "waitingFor": "", "waitingUntil": None}
+    )
+    assert "Why?" not in found
+    assert found["What do the numbers say?"] == ("failed requests: v2 none seen, v1 none seen: no data.",)
+
+
+def test_a_command_that_only_the_controller_knows_comes_first() -> None:
+    assert (
+        answers({"nextCommand": "tidegate frobnicate translator"})["What can I do?"][0]
+        == "tidegate frobnicate translator"
+    )
+    assert answers({"nextCommand": "", "phase": "Baking"})["What can I do?"] == (
+        "tidegate status translator -w: watch it",
+    )
+
+
+@pytest.mark.parametrize("phase", list(Phase))
+def test_only_commands_that_the_phase_takes_are_offered(phase: Phase) -> None:
+    for verb in MOVES_OF_PHASE[phase.value]:
+        assert verb in MEANING
+        events = EVENTS.get(verb)
+        assert events is None or any((phase, event) in TRANSITIONS for event in events), f"{verb} in {phase}"

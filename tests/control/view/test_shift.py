@@ -1,0 +1,197 @@
+from typing import Any
+
+import pytest
+
+from control.view.listing import list_row
+from control.view.model import StepMark, Tone
+from control.view.shift import HEADLINE_OF_PHASE, SPARK_CELLS, TONE_OF_PHASE, TONE_OF_VERDICT, shift_view
+from tests.support.cli_documents import NOW, at, document, evidence, journal, promoted, rolled_back, status, step
+
+
+def test_a_shift_under_way() -> None:
+    view = shift_view(document(), journal(), NOW)
+    assert (view.phase, view.tone, view.finished) == ("Progressing", Tone.BUSY, False)
+    assert view.headline == "v2 takes 5%, step 2 of 5"
+    assert [share.text for share in view.shares] == ["5%", "5%", "4.97%"]
+    assert [share.ratio for share in view.shares] == [0.05, 0.05, 0.0497]
+    assert (view.started, view.took) == ("20 s ago", "20 s")
+    assert view.endpoints == "v1 has 2 ready endpoints, v2 has 1 ready endpoint"
+    assert (view.waiting.sentence, view.waiting.left) == ("8 more requests of v2", "7 s left")
+    assert view.next_command == "tidegate promote translator"
+
+
+def test_a_shift_that_no_tick_has_seen() -> None:
+    view = shift_view(document({}), [], NOW)
+    assert (view.phase, view.verdict, view.step_text) == ("Pending", "no data", "before the first step")
+    assert view.headline == "has not begun: v1 has all traffic"
+    assert view.total_steps == 5
+    assert (view.started, view.took, view.endpoints) == ("not yet", "", "")
+    assert {share.text for share in view.shares} == {"unknown"}
+    assert [row.mark for row in view.steps] == [StepMark.AHEAD] * 5
+
+
+@pytest.mark.parametrize("phase", list(TONE_OF_PHASE))
+def test_every_phase_has_a_headline(phase: str) -> None:
+    view = shift_view(document(status(phase=phase)), [], NOW)
+    assert view.headline
+    assert "{" not in view.headline
+    assert set(HEADLINE_OF_PHASE) == set(TONE_OF_PHASE)
+
+
+def test_a_phase_of_a_newer_controller_is_shown_as_it_is() -> None:
+    view = shift_view(document(status(phase="Baking", verdict="maybe")), [], NOW)
+    assert (view.phase, view.tone, view.verdict_tone) == ("Baking", Tone.IDLE, Tone.IDLE)
+    assert view.headline == "v2 is at 5%, step 2 of 5"
+
+
+def test_phases_and_verdicts_are_those_of_the_engine() -> None:
+    from control.engine.phase import FINISHED, Phase, Verdict
+    from control.view.shift import FINISHED as SHOWN_FINISHED
+
+    assert set(TONE_OF_PHASE) == {phase.value for phase in Phase}
+    assert set(TONE_OF_VERDICT) == {verdict.value for verdict in Verdict}
+    assert {phase.value for phase in FINISHED} == SHOWN_FINISHED
+
+
+@pytest.mark.parametrize(
+    ("changes", "left"),
+    [
+        pytest.param({"waitingUntil": at(7)}, "7 s left", id="an end is known"),
+        pytest.param({"waitingUntil": at(-1)}, "due now", id="the time is up"),
+        pytest.param({"waitingUntil": None}, "for 9 s", id="no end is known"),
+        pytest.param({"waitingUntil": None, "stepEnteredAt": None}, "", id="nobody knows since when"),
+        pytest.param({"waitingUntil": None, "waitingFor": ""}, "", id="it waits for nothing"),
+    ],
+)
+def test_how_long_it_waits(changes: dict[str, Any], left: str) -> None:
+    assert shift_view(document(status(**changes)), [], NOW).waiting.left == left
+
+
+def test_metric_rows_have_both_versions() -> None:
+    rows = shift_view(document(), [], NOW).metrics
+    assert [(row.title, row.verdict, row.tone) for row in rows] == [
+        ("failed requests", "insufficient", Tone.WAITING),
+        ("retried tries", "pass", Tone.GOOD),
+    ]
+    assert rows[0].stable.text == "1 of 2,400 (0.04%)"
+    assert (rows[0].canary.text, rows[0].canary.ratio) == ("3 of 120 (2.5%)", 0.025)
+
+
+def test_a_metric_without_numbers_is_not_zero() -> None:
+    row = shift_view(document(status(evidence=[{"metric": "latency"}])), [], NOW).metrics[0]
+    assert (row.title, row.verdict, row.harm) == ("latency", "no data", None)
+    assert (row.canary.ratio, row.canary.text) == (None, "none seen")
+
+
+def test_an_infinite_looking_harm_is_kept() -> None:
+    assert shift_view(document(status(evidence=[evidence(harm=212.0)])), [], NOW).metrics[0].harm == 212.0
+
+
+def test_steps_done_current_and_ahead() -> None:
+    rows = shift_view(document(), [], NOW).steps
+    assert [row.mark for row in rows] == [StepMark.DONE, StepMark.CURRENT] + [StepMark.AHEAD] * 3
+    assert [row.share.text for row in rows] == ["1%", "5%", "20%", "50%", "100%"]
+    assert (rows[0].took, rows[0].acknowledged_after, rows[1].took) == ("10 s", "20 ms", "9 s")
+    assert rows[0].canary.text == "21 requests, 1 failed, 23 attempts"
+    assert rows[2].canary.text == "no requests"
+    assert rows[0].entered == "12:00:40"
+
+
+@pytest.mark.parametrize(
+    ("whole", "marks"),
+    [
+        pytest.param(promoted(), "DDDDD", id="promoted"),
+        pytest.param(rolled_back(), "DFSSS", id="rolled back at the second step"),
+        pytest.param(
+            document(status(phase="RolledBack", steps=[step(1, "1/100"), step(2, "1/20", decision="")])),
+            "DFSSS",
+            id="rolled back by a person: the last step is where it ended",
+        ),
+        pytest.param(
+            document(status(phase="RollingBack", steps=[step(1, "1/100", decision=""), step(2, "1/20", decision="")])),
+            "DFSSS",
+            id="going back: what went before was good",
+        ),
+        pytest.param(
+            document(status(phase="Promoted", steps=[step(1, "1/100", decision="hold")])),
+            "DAAAA",
+            id="promoted at once from the first step",
+        ),
+        pytest.param(
+            document(status(step=2, steps=[step(1, "1/100", decision="hold"), step(2, "1/20", decision="hold")])),
+            "DCAAA",
+            id="a left step without a decision",
+        ),
+    ],
+)
+def test_marks_of_steps(whole: dict[str, Any], marks: str) -> None:
+    found = [row.mark for row in shift_view(whole, [], NOW).steps]
+    signs = {
+        "D": StepMark.DONE,
+        "F": StepMark.FAILED,
+        "S": StepMark.STOPPED,
+        "A": StepMark.AHEAD,
+        "C": StepMark.CURRENT,
+    }
+    assert found == [signs[mark] for mark in marks]
+
+
+def test_a_step_beyond_the_edited_plan_is_shown() -> None:
+    whole = document(status(steps=[step(7, "1")]), strategy={"steps": ["1%", "nonsense"]})
+    rows = shift_view(whole, [], NOW).steps
+    assert [row.number for row in rows] == [1, 2, 3, 4, 5, 6, 7]
+    assert (rows[0].share.text, rows[1].share.text, rows[6].share.text) == ("1%", "unknown", "100%")
+
+
+def test_proxies_late_and_refusing() -> None:
+    rejections = [{"proxy": "b", "message": "weights sum to 0"}]
+    row = {
+        "route": "VirtualService default/edge",
+        "holders": ["b", "a"],
+        "acknowledged": ["a"],
+        "rejections": rejections,
+    }
+    view = shift_view(document(status(proxies=[row, {"route": "other"}])), [], NOW)
+    assert view.proxies[0].text == "1 of 2 proxies run the newest weights"
+    assert view.proxies[0].late == ("b",)
+    assert view.proxies[0].rejections == ("b: weights sum to 0",)
+    assert view.proxies[1].text == "0 of 0 proxies run the newest weights"
+
+
+def test_conditions_in_words() -> None:
+    rows = [{"type": "HandsOff", "message": "annotated"}, {"type": "Drift"}, {"sentence": "only words"}]
+    assert shift_view(document(status(conditions=rows)), [], NOW).conditions == (
+        "HandsOff: annotated",
+        "Drift",
+        "only words",
+    )
+
+
+def test_history_tells_who_and_when() -> None:
+    rows = shift_view(document(), journal(), NOW).history
+    assert [(row.clock, row.ago, row.reason, row.actor, row.share) for row in rows] == [
+        ("12:00:40", "20 s ago", "StepEntered", "controller", "1%"),
+        ("12:00:50", "10 s ago", "StepEntered", "controller", "50%"),
+        ("12:00:59", "1 s ago", "Paused", "ann", ""),
+    ]
+
+
+def test_share_over_time_follows_the_journal() -> None:
+    line = shift_view(document(), journal(), NOW).share_over_time
+    assert len(line) == SPARK_CELLS
+    assert (line[0], line[-1]) == (0.01, 0.5)
+    assert sum(share == 0.01 for share in line) == SPARK_CELLS // 2 - 1
+
+
+def test_share_over_time_of_another_run_is_not_told() -> None:
+    entries = [{"at": at(-100), "share": "1"}, *journal()]
+    assert 1.0 not in shift_view(document(), entries, NOW).share_over_time
+    assert shift_view(document({}), journal(), NOW).share_over_time == ()
+    assert set(shift_view(document(), [], NOW).share_over_time) == {0.0}
+
+
+def test_a_line_of_the_list() -> None:
+    row = list_row(document(), NOW)
+    assert (row.name, row.phase, row.step, row.share) == ("translator", "Progressing", "2/5", "5% / 5% / 4.97%")
+    assert row.waiting == "8 more requests of v2 7 s left"
+    assert list_row(promoted(), NOW).waiting == ""
