@@ -25,23 +25,27 @@ ABBREVIATIONS = frozenset((*_ENGLISH, *_SPANISH, *_FRENCH))
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A sentence and the gap that follows it. The first piece of a text may have an empty sentence."""
+    """A sentence and the gap that follows it. The first piece of a text may have an empty sentence.
+
+    `shielded`: the spans of the sentence that hold no boundary and must stay as they are, counted from its start.
+    """
 
     sentence: str
     gap: str
+    shielded: tuple[tuple[int, int], ...] = ()
 
 
 def split_sentences(text: str, shielded: Sequence[tuple[int, int]] = ()) -> list[Piece]:
     """The pieces of `text`. `shielded` spans are sorted, do not overlap, and are never cut."""
     pieces: list[Piece] = []
     start = 0
-    for gap_start, gap_end in _gaps(text):
+    for gap_start, gap_end in [*_gaps(text), (len(text), len(text))]:
         if gap_start < start or _inside(shielded, gap_start, gap_end):
             continue
-        pieces.append(Piece(text[start:gap_start], text[gap_start:gap_end]))
+        if gap_end > start:
+            spans = tuple((a - start, b - start) for a, b in shielded if start <= a and b <= gap_start)
+            pieces.append(Piece(text[start:gap_start], text[gap_start:gap_end], spans))
         start = gap_end
-    if start < len(text):
-        pieces.append(Piece(text[start:], ""))
     return pieces
 
 

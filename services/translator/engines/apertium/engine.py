@@ -6,7 +6,7 @@ since a word that the first hop did not know is mostly unknown to the second too
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from datetime import timedelta
 from pathlib import Path
@@ -34,11 +34,20 @@ MAX_SEGMENT = 5_000
 class ApertiumEngine:
     """Apertium's pairs of one language set. Open it with `open_apertium`."""
 
-    def __init__(self, languages: LanguageSet, *, folder: Path, idle: timedelta, time_limit: timedelta) -> None:
+    def __init__(
+        self,
+        languages: LanguageSet,
+        *,
+        folder: Path,
+        idle: timedelta,
+        time_limit: timedelta,
+        opened: Callable[[str], None],
+    ) -> None:
         self._chains = chains(languages)
         self._folder = folder
         self._idle = idle
         self._time_limit = time_limit
+        self._opened = opened
         self._warm: dict[str, WarmMode] = {}
         self._digests: dict[str, asyncio.Task[str]] = {}
         self._version: asyncio.Task[str] | None = None
@@ -116,7 +125,9 @@ class ApertiumEngine:
 
             async def opened() -> Pipeline:
                 mode = await asyncio.to_thread(self._read, name)
-                return await open_pipeline(name, mode.stages, time_limit=self._time_limit)
+                pipeline = await open_pipeline(name, mode.stages, time_limit=self._time_limit)
+                self._opened(name)
+                return pipeline
 
             self._warm[name] = WarmMode(opened, self._idle)
         return self._warm[name]
@@ -132,14 +143,19 @@ class ApertiumEngine:
 
 @asynccontextmanager
 async def open_apertium(
-    languages: LanguageSet, *, folder: Path = MODES_DIR, idle: timedelta = IDLE, time_limit: timedelta = TIME_LIMIT
+    languages: LanguageSet,
+    *,
+    folder: Path = MODES_DIR,
+    idle: timedelta = IDLE,
+    time_limit: timedelta = TIME_LIMIT,
+    opened: Callable[[str], None] = lambda _mode: None,
 ) -> AsyncIterator[ApertiumEngine]:
-    """The engine; leaving the block ends its processes.
+    """The engine; leaving the block ends its processes. `opened` is told the mode of each pipeline that is opened.
 
     Raises: EngineMissingError when a package is missing.
     """
     check_installed(languages, folder)
-    engine = ApertiumEngine(languages, folder=folder, idle=idle, time_limit=time_limit)
+    engine = ApertiumEngine(languages, folder=folder, idle=idle, time_limit=time_limit, opened=opened)
     try:
         yield engine
     finally:
