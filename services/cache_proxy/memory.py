@@ -13,7 +13,7 @@ from typing import Final
 
 from services.cache_proxy.keys import CacheName
 
-ENTRY_OVERHEAD_BYTES: Final = 1_000  # measured: names, both orders, the bucket's count
+ENTRY_OVERHEAD_BYTES: Final = 1_000  # names, both orders, the bucket's count: 730 measured, rounded up
 
 
 class Eviction(StrEnum):
