@@ -1,0 +1,99 @@
+"""May this command be given now, and what does it do?
+
+A command changes the state and nothing else: the next tick acts on it. Given twice under one id it acts once.
+"""
+
+from dataclasses import dataclass, replace
+
+from control.engine.command import Command
+from control.engine.decision import Cause, Decision
+from control.engine.explain import sentence
+from control.engine.move import move
+from control.engine.phase import REFUSALS, Event, Phase, Verb, next_phase
+from control.engine.plan import next_step
+from control.engine.state import KEPT_COMMANDS, ShiftState
+from control.errors import Refused
+from control.spec import TrafficShift
+
+ALREADY = "this command was taken before"
+
+_EVENTS: dict[Verb, Event] = {
+    Verb.PROMOTE: Event.ADVANCE,
+    Verb.PROMOTE_FULL: Event.FILL,
+    Verb.ROLLBACK: Event.ROLL_BACK,
+    Verb.PAUSE: Event.PAUSE,
+    Verb.RESUME: Event.RESUME,
+    Verb.SUSPEND: Event.SUSPEND,
+    Verb.RETRY: Event.RENEW,
+}
+_CAUSES: dict[Event, Cause] = {
+    Event.ADVANCE: Cause.PROMOTED_BY_HAND,
+    Event.FILL: Cause.PROMOTED_BY_HAND,
+    Event.ROLL_BACK: Cause.COMMANDED,
+    Event.PAUSE: Cause.PAUSED,
+    Event.RESUME: Cause.RESUMED,
+    Event.SUSPEND: Cause.SUSPENDED,
+    Event.RENEW: Cause.RENEWED,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Accepted:
+    """The state with the command taken, and in a sentence what that does."""
+
+    state: ShiftState
+    sentence: str
+
+
+def accept(shift: TrafficShift, state: ShiftState, command: Command) -> Accepted:
+    """Raises: Refused with what to do instead."""
+    if command.id in state.commands:
+        return Accepted(state, ALREADY)
+    event = _allowed(shift, state, command)
+    decision = Decision(_CAUSES[event], event, _facts(command))
+    moved = move(shift, state, decision, command.at, actor=command.actor)
+    return Accepted(
+        replace(moved, commands=(*state.commands, command.id)[-KEPT_COMMANDS:]),
+        sentence(decision, moved, shift.name),
+    )
+
+
+def _facts(command: Command) -> dict[str, str]:
+    return {"by": command.actor, "because": f": {command.reason}" if command.reason else ""}
+
+
+def _allowed(shift: TrafficShift, state: ShiftState, command: Command) -> Event:
+    if command.expect_step is not None and command.expect_step != state.step:
+        hint = f"look again with tidegate status {shift.name}; somebody may have moved it, or it moved by itself"
+        raise Refused(f"{shift.name} is at step {state.step}, not {command.expect_step}", hint)
+    if state.deleting and command.verb is not Verb.ROLLBACK:
+        raise Refused(f"{shift.name} is being deleted", "apply it again when it is gone")
+    event = _event(shift, state, command.verb)
+    if event is None:
+        hint = REFUSALS[state.phase].replace("NAME", shift.name)
+        raise Refused(f"{shift.name} is {state.phase}: it can't {_spoken(command.verb)}", hint)
+    return event
+
+
+def _event(shift: TrafficShift, state: ShiftState, verb: Verb) -> Event | None:
+    """The event that the verb means here, None when it is impossible."""
+    event = _EVENTS[verb]
+    begun = state.step > 0
+    if event is Event.ADVANCE and (ahead := next_step(shift.strategy, state.share)) is not None and ahead[1] == 1:
+        event = Event.FILL
+    if event in (Event.ADVANCE, Event.FILL) and not begun:
+        return None
+    if event is Event.RENEW and state.phase is not Phase.ROLLED_BACK:
+        return None
+    return event if next_phase(state.phase, event) is not None else None
+
+
+def _spoken(verb: Verb) -> str:
+    return {Verb.PROMOTE_FULL: "promote --full", Verb.ROLLBACK: "roll back"}.get(verb, verb.value)
+
+
+def accept_deletion(state: ShiftState) -> ShiftState:
+    """The state of a shift that is to go: the next ticks give the traffic back where the spec wants that, then it is
+    gone.
+    """
+    return replace(state, deleting=True)

@@ -1,0 +1,102 @@
+"""How is a decision said to a person? Sentences, made afterwards from the decision and the numbers it kept.
+
+Three answers to each cause: why, what must happen next, and which command a person could give.
+"""
+
+import math
+from fractions import Fraction
+
+from control.engine.decision import Decision
+from control.engine.evidence import TOLERATED, Metric, MetricEvidence, log_harm
+from control.engine.state import ShiftState
+from control.engine.words import WORDS
+from control.spec.quantity import share_text
+
+MOST_SHOWN = 1e9
+
+
+def sentence(decision: Decision, state: ShiftState, name: str) -> str:
+    """Why: one sentence."""
+    return _say(WORDS[decision.cause].why, decision, state, name)
+
+
+def waiting_for(decision: Decision, state: ShiftState, name: str) -> str:
+    """What must happen next; empty when nothing must."""
+    return _say(WORDS[decision.cause].next, decision, state, name)
+
+
+def next_command(decision: Decision, name: str) -> str:
+    """What a person could type; empty when nothing is asked of anyone."""
+    words = WORDS[decision.cause].command.split(" ", 1)
+    return " ".join(["tidegate", words[0], name, *words[1:]]) if words[0] else ""
+
+
+def _say(template: str, decision: Decision, state: ShiftState, name: str) -> str:
+    known = {
+        "name": name,
+        "canary": state.subject.canary,
+        "stable": state.subject.stable,
+        "share": percent(state.share),
+        "step": str(state.step),
+        "compared": compared_facts(decision.facts, state),
+    }
+    return template.format_map(
+        _Facts(known | {key: _spoken(key, value) for key, value in decision.facts.items()})
+    ).strip()
+
+
+class _Facts(dict[str, str]):
+    def __missing__(self, key: str) -> str:
+        return "an unknown number"
+
+
+_SHARES = frozenset({"ours", "theirs", "from"})
+
+
+def _spoken(key: str, value: str) -> str:
+    return percent(Fraction(value)) if key in _SHARES else value
+
+
+def percent(share: Fraction) -> str:
+    """Example: 1/20 is "5 %", 1/3 is "33.3 %"."""
+    text = share_text(share)
+    return text.replace("%", " %") if "%" in text else f"{float(share) * 100:.3g} %"
+
+
+def odds(log_harm_: float) -> str:
+    """Evidence as people bet. Example: "212 : 1 for harm", "1 : 8 against harm"."""
+    if log_harm_ >= 0:
+        return f"{_count(log_harm_)} : 1 for harm"
+    return f"1 : {_count(-log_harm_)} for harm"
+
+
+def _count(log: float) -> str:
+    value = math.exp(min(log, math.log(MOST_SHOWN)))
+    return f"{'over ' if value >= MOST_SHOWN else ''}{value:,.0f}" if value >= 10 else f"{value:.2g}"
+
+
+_BAD = {
+    Metric.OUTCOMES: ("{bad} of {n} failed", "failed"),
+    Metric.ATTEMPTS: ("{bad} retries in {n} requests", "retries"),
+}
+
+
+def compared(metric: Metric, canary: tuple[int, int], stable: tuple[int, int], log_e: float) -> str:
+    """Both versions' numbers, what was tolerated, and the evidence. Units: (requests, bad ones)."""
+    template = _BAD[metric][0]
+    both = [template.format(bad=f"{bad:,}", n=f"{n:,}") for n, bad in (canary, stable)]
+    margin = f"tolerated up to {TOLERATED.ratio:g} x stable + {TOLERATED.extra * 100:g} %"
+    return f"canary {both[0]}, stable {both[1]}; {margin}; evidence {odds(log_e)}"
+
+
+def compared_metric(found: MetricEvidence) -> str:
+    canary, stable = (found.canary_requests, found.canary_bad), (found.stable_requests, found.stable_bad)
+    return compared(found.metric, canary, stable, log_harm(found))
+
+
+def compared_facts(facts: dict[str, str], state: ShiftState) -> str:
+    """The comparison that a decision rested on, or the present one when it kept no numbers."""
+    if "metric" not in facts:
+        return compared_metric(state.evidence.leading) if state.evidence else "nothing was compared"
+    canary, stable = ((int(facts[f"{name}Requests"]), int(facts[f"{name}Bad"])) for name in ("canary", "stable"))
+    return compared(Metric(facts["metric"]), canary, stable, float(facts["logHarm"]))

@@ -1,0 +1,88 @@
+"""What does one tick see of the world? Plain values, gathered before anything is decided."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from fractions import Fraction
+
+from control.engine.decision import Cause
+
+
+@dataclass(frozen=True, slots=True)
+class RouteNow:
+    """One route: what its document says, and which proxies run that.
+
+    `in_place` is True when the document gives the canary exactly what state says (after rounding to weights).
+    `problem` is the cause that keeps the route from being used, `message` its words. `known` is False when the mesh
+    can't tell who runs what; then only time does.
+    """
+
+    key: str
+    name: str
+    revision: str = ""
+    configured: Fraction | None = None
+    in_place: bool = False
+    hands_off: bool = False
+    retries: int = 0
+    problem: Cause | None = None
+    message: str = ""
+    holders: tuple[str, ...] = ()
+    acknowledged: tuple[str, ...] = ()
+    rejections: tuple[tuple[str, str], ...] = ()
+    known: bool = True
+    current: bool = True
+
+    @property
+    def in_force(self) -> bool:
+        """Every proxy that holds the route runs what the document says."""
+        return self.in_place and self.known and self.current and bool(self.holders) and not self.late
+
+    @property
+    def cut_off(self) -> bool:
+        """The route or its canary destination is gone from the documents: nothing reaches the canary by it."""
+        return self.problem in (Cause.ROUTE_MISSING, Cause.DESTINATION_MISSING)
+
+    @property
+    def unheld(self) -> bool:
+        """No proxy holds the route, so that none can send anywhere by it."""
+        return self.in_place and self.known and self.current and not self.holders
+
+    @property
+    def late(self) -> tuple[str, ...]:
+        return tuple(sorted(set(self.holders) - set(self.acknowledged)))
+
+
+@dataclass(frozen=True, slots=True)
+class Observation:
+    """All that one tick saw. None means that it could not be found out, which is never the same as 0.
+
+    `subset_missing` is True when the canary subset is not declared at all. `readable` is False when the source of
+    metrics could not be read, `answered` when it says nothing about the canary; `message` is what a source or
+    registry said.
+    """
+
+    at: datetime
+    routes: tuple[RouteNow, ...]
+    canary_endpoints: int | None = None
+    stable_endpoints: int | None = None
+    endpoints_message: str = ""
+    readable: bool = False
+    answered: bool = False
+    metrics_message: str = ""
+
+    @property
+    def hands_off(self) -> bool:
+        return any(route.hands_off for route in self.routes)
+
+    @property
+    def retries(self) -> int:
+        """The most that one request may repeat on any of the routes."""
+        return max((route.retries for route in self.routes), default=0)
+
+    @property
+    def problem(self) -> RouteNow | None:
+        return next((route for route in self.routes if route.problem), None)
+
+    @property
+    def rejection(self) -> tuple[str, str] | None:
+        """The first proxy that refused a route, and its words."""
+        return next((each for route in self.routes for each in route.rejections), None)

@@ -1,0 +1,180 @@
+"""What does a shift's status say? The JSON that every tool reads, a pure function of spec, state and now."""
+
+import math
+from datetime import datetime
+from fractions import Fraction
+from typing import Any
+
+from control.engine.codec import time_text
+from control.engine.decision import Cause, Decision
+from control.engine.evidence import MetricEvidence, log_harm
+from control.engine.explain import MOST_SHOWN, compared_metric, next_command, sentence, waiting_for
+from control.engine.judge import LOG_HOLD
+from control.engine.phase import FINISHED, Event, Phase, Verdict
+from control.engine.readings import Tally
+from control.engine.state import RouteSeen, ShiftState, Step
+from control.spec import TrafficShift
+
+_ENDED = FINISHED | {Phase.ROLLING_BACK, Phase.FAILED}
+_DECIDED = {
+    Event.ADVANCE: "advance",
+    Event.FILL: "advance",
+    Event.FINISH: "promote",
+    Event.ROLL_BACK: "roll_back",
+}
+_SHOWN_AS_CONDITIONS = {
+    Cause.REJECTED: "Rejected",
+    Cause.FOREIGN_CHANGE: "ForeignChange",
+    Cause.HANDS_OFF: "HandsOff",
+    Cause.CONFLICT: "Conflict",
+    Cause.ROUTE_MISSING: "RouteMissing",
+    Cause.DESTINATION_MISSING: "DestinationMissing",
+    Cause.WEIGHT_REFUSED: "WeightRefused",
+    Cause.ROUTE_UNREADABLE: "RouteUnreadable",
+    Cause.METRICS_UNAVAILABLE: "MetricsUnavailable",
+    Cause.ENDPOINTS_UNKNOWN: "EndpointsUnknown",
+    Cause.STABLE_GONE: "StableGone",
+    Cause.OVERDUE: "DeadlinePassed",
+}
+
+
+def status(shift: TrafficShift, state: ShiftState, now: datetime) -> dict[str, Any]:
+    """The status as JSON. Shares are exact fractions as text, ratios floats, times RFC 3339 in UTC."""
+    decision = state.decision
+    return {
+        "observedGeneration": state.generation,
+        "run": state.run,
+        "phase": state.phase.value,
+        "step": state.step,
+        "totalSteps": len(shift.strategy.steps),
+        "stepShare": str(state.share),
+        "share": _shares(state),
+        "verdict": state.seen.verdict.value,
+        "reason": sentence(_why(state), state, shift.name),
+        "waitingFor": "" if state.phase in FINISHED else waiting_for(decision, state, shift.name),
+        "waitingUntil": _time(decision.until if decision.until and decision.until > now else None),
+        "nextCommand": _command(state, shift.name),
+        "startedAt": _time(state.started_at),
+        "stepEnteredAt": _time(state.steps[-1].entered_at if state.steps else None),
+        "finishedAt": _time(state.finished_at),
+        "firstBadAt": _time(state.first_bad_at),
+        "evidence": [_evidence(state, each) for each in state.evidence.metrics] if state.evidence else [],
+        "steps": [_step(step, state, shift.name) for step in state.steps],
+        "proxies": [_proxies(route) for route in state.seen.routes],
+        "canaryEndpoints": state.seen.canary_endpoints,
+        "stableEndpoints": state.seen.stable_endpoints,
+        "conditions": _conditions(state, shift.name),
+    }
+
+
+def _why(state: ShiftState) -> Decision:
+    """What brought the shift where it is: for one that has ended, what ended it."""
+    return state.outcome if state.outcome is not None and state.phase in _ENDED else state.decision
+
+
+def _command(state: ShiftState, name: str) -> str:
+    match state.phase:
+        case Phase.ROLLED_BACK:
+            return f"tidegate retry {name}"
+        case Phase.PROMOTED | Phase.ROLLING_BACK:
+            return f"tidegate history {name}"
+        case _:
+            return next_command(state.decision, name)
+
+
+def _shares(state: ShiftState) -> dict[str, Any]:
+    configured = [route.configured for route in state.seen.routes]
+    agreed = configured[0] if configured and len(set(configured)) == 1 else None
+    in_force = bool(state.seen.routes) and all(route.in_force for route in state.seen.routes)
+    observed = state.window.observed
+    return {
+        "configured": _fraction(agreed),
+        "acknowledged": str(state.share) if in_force else None,
+        "observedRatio": 0.0 if observed is None and _drained(state) else observed,
+    }
+
+
+def _drained(state: ShiftState) -> bool:
+    """A share of 0 with a look at the metrics since: nothing went there, even if nothing went anywhere."""
+    return state.share == 0 and state.window.polls > 0
+
+
+def _fraction(share: Fraction | None) -> str | None:
+    return None if share is None else str(share)
+
+
+def _time(at: datetime | None) -> str | None:
+    return None if at is None else time_text(at)
+
+
+def _evidence(state: ShiftState, found: MetricEvidence) -> dict[str, Any]:
+    return {
+        "metric": found.metric.value,
+        "verdict": _verdict(state, found).value,
+        "harm": round(min(math.exp(min(log_harm(found), 700.0)), MOST_SHOWN), 4),
+        "sentence": compared_metric(found),
+        "canary": {"requests": found.canary_requests, "bad": found.canary_bad},
+        "stable": {"requests": found.stable_requests, "bad": found.stable_bad},
+    }
+
+
+def _verdict(state: ShiftState, found: MetricEvidence) -> Verdict:
+    """A metric's own verdict. The failure belongs to the metric that says most; a suspicion to each that has one."""
+    overall = state.seen.verdict
+    if overall is Verdict.FAIL:
+        leads = state.evidence is not None and state.evidence.leading is found
+        return Verdict.FAIL if leads else Verdict.INSUFFICIENT if log_harm(found) >= LOG_HOLD else Verdict.PASS
+    if overall is Verdict.INSUFFICIENT and log_harm(found) < LOG_HOLD and state.window.canary:
+        return overall
+    return overall
+
+
+def _step(step: Step, state: ShiftState, name: str) -> dict[str, Any]:
+    running = step.left_at is None and state.phase not in _ENDED
+    shares = _shares(state) if running else _shares_of(step)
+    return {
+        "step": step.step,
+        "share": str(step.share),
+        "enteredAt": _time(step.entered_at),
+        "acknowledgedAt": _time(step.acknowledged_at),
+        "leftAt": _time(step.left_at),
+        "canary": _tally(step.canary),
+        "stable": _tally(step.stable),
+        "decision": _decided(step),
+        "sentence": sentence(step.left or state.decision, state, name),
+    } | shares
+
+
+def _shares_of(step: Step) -> dict[str, Any]:
+    """A step that is over: what it had when it was left."""
+    acknowledged = str(step.share) if step.acknowledged_at else None
+    return {"configured": str(step.share), "acknowledged": acknowledged, "observedRatio": step.window.observed}
+
+
+def _decided(step: Step) -> str:
+    if step.left is None:
+        return ""
+    return _DECIDED.get(step.left.event, "hold") if step.left.event else "hold"
+
+
+def _tally(tally: Tally) -> dict[str, int]:
+    return {"requests": tally.requests, "failures": tally.failures, "retries": tally.retries}
+
+
+def _proxies(route: RouteSeen) -> dict[str, Any]:
+    return {
+        "route": route.route,
+        "revision": route.revision,
+        "configured": _fraction(route.configured),
+        "holders": list(route.holders),
+        "acknowledged": list(route.acknowledged),
+        "rejections": [{"proxy": proxy, "message": message} for proxy, message in route.rejections],
+    }
+
+
+def _conditions(state: ShiftState, name: str) -> list[dict[str, str]]:
+    kind = _SHOWN_AS_CONDITIONS.get(state.decision.cause)
+    if kind is None:
+        return []
+    message = sentence(state.decision, state, name)
+    return [{"type": kind, "status": "True", "reason": state.decision.cause.value, "message": message}]
