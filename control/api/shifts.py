@@ -12,17 +12,17 @@ from datetime import datetime
 from typing import Any, Protocol, TypeVar
 
 from control.api.model import ApplyResult, CommandResult, ShiftChange, ShiftDocument
+from control.engine.admission import admit
 from control.engine.command import Command
+from control.engine.commands import accept, accept_deletion
 from control.engine.phase import FINISHED, Phase
 from control.engine.state import ShiftState, new_state
 from control.engine.status import status
 from control.errors import Conflict, InvariantBroken, NotFound, Refused, Unavailable
-from control.loop.commands import accept
 from control.loop.feed import ChangeFeed, ShiftKey
 from control.loop.troubles import Trouble
 from control.ports import Clock, Store, Stored
 from control.spec import OnDelete, TrafficShift, from_document, parse_shift, to_document
-from mesh.traffic import RouteRef
 
 TRIES = 10
 MAX_TEXT_BYTES = 256 * 1024
@@ -98,7 +98,8 @@ class Shifts:
 
     async def _apply(self, shift: TrafficShift, *, dry_run: bool) -> ApplyResult:
         stored = await self.store.load(*shift.key)
-        _refuse_overlap(shift, await self.store.list())
+        others = [from_document(each.spec) for each in await self.store.list()]
+        admit(shift, others, _state(stored) if stored is not None else None)
         spec = to_document(shift)
         if stored is not None and stored.spec == spec:
             return ApplyResult(self._document(stored), "unchanged")
@@ -112,14 +113,17 @@ class Shifts:
         stored = await self._stored(namespace, name)
         state = _state(stored)
         if not state.deleting:
-            marked = replace(stored, state=replace(state, deleting=True).to_json())
+            marked = replace(stored, state=accept_deletion(state).to_json())
             await self._save(marked, dry_run=dry_run)
         return _what_deletion_does(from_document(stored.spec), state)
 
     async def _command(self, namespace: str, name: str, command: Command, *, dry_run: bool) -> CommandResult:
         stored = await self._stored(namespace, name)
-        accepted = accept(stored, command, self.now())
-        after = await self._save(replace(stored, state=accepted.state), dry_run=dry_run)
+        state = _state(stored)
+        accepted = accept(from_document(stored.spec), state, command)
+        if accepted.state is state:  # taken before, under the same id
+            return CommandResult(self._document(stored), accepted.sentence)
+        after = await self._save(replace(stored, state=accepted.state.to_json()), dry_run=dry_run)
         return CommandResult(self._document(after), accepted.sentence)
 
     async def _save(self, wanted: Stored, *, dry_run: bool) -> Stored:
@@ -175,21 +179,6 @@ def _state(stored: Stored) -> ShiftState:
 
 def _watched(key: ShiftKey, namespace: str, name: str) -> bool:
     return key == (namespace, name) if name else namespace in ("", key[0])
-
-
-def _refuse_overlap(shift: TrafficShift, others: Sequence[Stored]) -> None:
-    for other in others:
-        if (other.namespace, other.name) == shift.key:
-            continue
-        taken = from_document(other.spec).target.routes
-        if shared := [ref for ref in shift.target.routes if any(_same_route(ref, each) for each in taken)]:
-            hint = f"one route, one shift: delete that one first (`tidegate delete {other.name}`), or change its spec"
-            raise Refused(f"{shared[0]} is moved by {other.namespace}/{other.name} already", hint=hint)
-
-
-def _same_route(one: RouteRef, other: RouteRef) -> bool:
-    same_document = (one.namespace, one.virtual_service) == (other.namespace, other.virtual_service)
-    return same_document and (one.route == other.route or None in (one.route, other.route))
 
 
 def _what_deletion_does(shift: TrafficShift, state: ShiftState) -> str:

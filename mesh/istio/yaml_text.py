@@ -124,7 +124,7 @@ class _Reader:
         begin: int | None = 0
         while begin is not None:
             begin = self._read_from(begin)
-        ends = dict(zip(self._starts, [*self._starts[1:], len(self._text)], strict=True))
+        ends = dict(zip(self._starts, [*self._starts[1:], len(self._text)], strict=False))  # none in an empty file
         documents = tuple(YamlDocument(start, ends[start], root) for start, root in self._roots)
         problems = [self._problem(mistake) for mistake in self._mistakes[: self._limits.max_problems]]
         return YamlFile(self._text, self._lines, documents, tuple(sorted(problems)))

@@ -16,7 +16,7 @@ from control.loop.runner import Outcome, Runner, concerned
 from control.loop.troubles import Trouble, trouble_of
 from mesh.traffic import RouteRef
 from tests.support.control_time import NOON, StillClock
-from tests.support.control_waiting import until
+from tests.support.mesh_wait import until
 
 KEY: ShiftKey = ("default", "translator")
 OTHER: ShiftKey = ("default", "other")
