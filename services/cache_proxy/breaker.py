@@ -1,7 +1,8 @@
 """When is Redis left alone?
 
 After some failures in a row. From then on no request waits for it; a prober asks at growing intervals whether it is
-back, so that no caller ever pays for finding out.
+back, so that no caller ever pays for finding out. Only the prober closes an open breaker: an answer that was under way
+when it opened proves nothing.
 """
 
 from collections.abc import Iterator
@@ -14,7 +15,7 @@ LAST_PROBE = timedelta(seconds=2)
 
 @dataclass(slots=True)
 class Breaker:
-    """Open: nobody asks. It opens after `limit` failures in a row and closes with a success."""
+    """Open: nobody asks. It opens after `limit` failures in a row."""
 
     limit: int = 3
     is_open: bool = False
@@ -27,12 +28,16 @@ class Breaker:
         self.is_open = self.is_open or opened
         return opened
 
+    def succeed(self) -> None:
+        """Count a success: the failures before it are forgotten."""
+        self._failures = 0
+
     def trip(self) -> None:
         """Open at once."""
         self.is_open = True
 
-    def succeed(self) -> None:
-        """Count a success: the breaker is closed and its failures are forgotten."""
+    def close(self) -> None:
+        """Redis is back."""
         self._failures = 0
         self.is_open = False
 

@@ -124,7 +124,7 @@ class RedisLevel:
         for delay in probe_delays():
             await asyncio.sleep(delay.total_seconds())
             if not await self._failure_of_ping(self.timeout):
-                self.breaker.succeed()
+                self.breaker.close()
                 self.changed(SharedState.UP, "")
                 return
 

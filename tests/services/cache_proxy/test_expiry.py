@@ -37,7 +37,10 @@ def test_the_breaker_opens_at_failures_in_a_row_only() -> None:
     assert breaker.is_open
     assert not breaker.fail(), "it was open already"
     breaker.succeed()
+    assert breaker.is_open, "an answer that was under way proves nothing"
+    breaker.close()
     assert not breaker.is_open
+    assert not breaker.fail(), "the failures before are forgotten"
 
 
 def test_probes_come_at_growing_intervals() -> None:
