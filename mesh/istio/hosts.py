@@ -1,4 +1,4 @@
-"""Which host does a name in a document mean, and does it match another one? Istio's rules for short names and wildcards."""
+"""Which host does a name in a document mean, and does it match another one? Istio's rules for names and wildcards."""
 
 DOMAIN = "svc.cluster.local"
 

@@ -108,7 +108,7 @@ class Ingress:
 
 @dataclass(frozen=True, slots=True)
 class Egress:
-    """Calls that go out of a workload. `port` is None for the listener of everything else, which reaches nothing here."""
+    """Calls that go out of a workload. `port` is None for the listener of all the rest: it reaches nothing here."""
 
     port: Port | None
     bind: str

@@ -1,6 +1,7 @@
-"""Which clusters does a proxy hold? One for each service port and one for each subset of it, whether routes use them or not.
+"""Which clusters does a proxy hold? One for each service port and one for each subset of it, used by a route or not.
 
-Every default of Envoy's that differs from Istio's is set: connect timeout, load balancer, and circuit breakers that don't break.
+Every default of Envoy's that differs from Istio's is set: connect timeout, load balancer, circuit breakers that don't
+break.
 """
 
 from collections.abc import Iterator, Sequence
@@ -16,7 +17,7 @@ from mesh.istio.protocol import Protocol
 from mesh.istio.views import Labels, Port
 from mesh.istio.views_destination_rule import ConnectionPool, LoadBalancer, Policy, RetryBudget
 from mesh.xds.translate.encode import EncodeCache, any_of, encode
-from mesh.xds.translate.endpoints import at, chosen, localities
+from mesh.xds.translate.endpoints import PlaceToServe, at, chosen, localities
 from mesh.xds.translate.names import (
     BLACK_HOLE,
     PASSTHROUGH,
@@ -84,7 +85,7 @@ def _cluster(
 
 
 def _outbound(
-    name: str, resolution: str, port: Port, policy: Policy, subset: str, path: str, places: tuple
+    name: str, resolution: str, port: Port, policy: Policy, subset: str, path: str, places: tuple[PlaceToServe, ...]
 ) -> cluster.Cluster:
     made = _pooled(name, _TYPES[resolution], port.protocol, policy)
     made.common_lb_config = cluster.ClusterCommonLbConfig()

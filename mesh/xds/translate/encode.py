@@ -8,7 +8,7 @@ and writes the same bytes some thirty times faster; tests hold the two equal.
 import dataclasses
 import struct
 from collections.abc import Callable, Hashable
-from functools import lru_cache
+from functools import cache
 from typing import Any as Anything
 from typing import TypeVar, cast
 
@@ -58,7 +58,7 @@ class Memo:
 
 
 class EncodeCache(Memo):
-    """What outlives one state of the documents: views and encoded parts. `moments` keeps the last few states, indexed."""
+    """What outlives one state of the documents: views, encoded parts. `moments` keeps the last few states, indexed."""
 
     def __init__(self, limit: int = 50_000) -> None:
         super().__init__(limit)
@@ -100,11 +100,11 @@ def any_of(message: betterproto2.Message) -> Any:
 _Writer = Callable[[bytearray, Anything], None]
 
 
-@lru_cache(maxsize=None)
+@cache
 def _fields(kind: type[betterproto2.Message]) -> tuple[tuple[str, bool, _Writer], ...]:
     """Of each field: its name, whether its zero value is written, and what writes it."""
     found = []
-    for field in dataclasses.fields(kind):
+    for field in dataclasses.fields(cast("Anything", kind)):
         meta = field.metadata["betterproto"]
         keeps_zero = bool(meta.optional or meta.group or meta.unwrap) and not meta.repeated
         is_message = meta.proto_type == betterproto2.TYPE_MESSAGE and not meta.repeated

@@ -1,4 +1,4 @@
-"""Which endpoints does a cluster have? Those of the service that carry the subset's labels; maybe none, never nothing."""
+"""Which endpoints does a cluster have? Those of the service that carry the subset's labels; maybe none."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

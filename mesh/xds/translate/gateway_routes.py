@@ -1,4 +1,4 @@
-"""Which virtual hosts does a gateway have at one address? VirtualServices of one host are merged here, unlike in the mesh."""
+"""Which virtual hosts does a gateway have at one address? VirtualServices of one host are merged here."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

@@ -1,5 +1,6 @@
-"""Where does a proxy listen, and what does it do with a connection? Gateways, calls in to a workload, calls out of it."""
+"""Where does a proxy listen, and what does it do with a connection? Gateways, calls into a workload and out of it."""
 
+from collections.abc import Callable, Hashable
 from datetime import timedelta
 
 from envoy_data_plane.envoy.config.core import v3 as core
@@ -9,7 +10,6 @@ from envoy_data_plane.envoy.extensions.filters.http.grpc_stats import v3 as grpc
 from envoy_data_plane.envoy.extensions.filters.http.router import v3 as router
 from envoy_data_plane.envoy.extensions.filters.network.http_connection_manager import v3 as manager
 
-from mesh.istio.protocol import Protocol
 from mesh.istio.views import Port
 from mesh.xds.translate.actions import NO_TIMEOUT
 from mesh.xds.translate.clusters import ads
@@ -41,7 +41,9 @@ def inbound_listener(bind: str, port: Port, owner: str, cache: EncodeCache) -> R
     return _listener(bind, port.number, lambda: _inbound(bind, port, owner), key, cache)
 
 
-def _listener(bind: str, port: int, make, key, cache: EncodeCache) -> Resource:  # type: ignore[no-untyped-def]
+def _listener(
+    bind: str, port: int, make: Callable[[], listener.Listener], key: Hashable, cache: EncodeCache
+) -> Resource:
     name = listener_name(bind, port)
     return cache.get(key, lambda: resource(LISTENER, name, encode(make())))
 
@@ -144,6 +146,3 @@ def _grpc_stats() -> grpc_stats.FilterConfig:
 
 def _filter(http: manager.HttpConnectionManager) -> listener.Filter:
     return listener.Filter(name=_MANAGER, typed_config=any_of(http))
-
-
-__all__ = ["Protocol", "gateway_listener", "inbound_listener", "outbound_listener"]

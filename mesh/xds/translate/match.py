@@ -27,25 +27,24 @@ def route_match(match: HttpMatch | None) -> route.RouteMatch:
     """The conditions that are looked at for each request."""
     if match is None:
         return route.RouteMatch(prefix=EVERYTHING)
-    return _path(
-        match.uri,
-        case_sensitive=not match.ignore_uri_case,
-        headers=[*sorted(_headers(match), key=lambda header: header.name), *_pseudo_headers(match)],
-        query_parameters=[_query_parameter(name, value) for name, value in match.query_params],
-    )
+    made = _path(match.uri)
+    made.case_sensitive = not match.ignore_uri_case
+    made.headers = [*sorted(_headers(match), key=lambda header: header.name), *_pseudo_headers(match)]
+    made.query_parameters = [_query_parameter(name, value) for name, value in match.query_params]
+    return made
 
 
-def _path(uri: StringMatch | None, **conditions: object) -> route.RouteMatch:
+def _path(uri: StringMatch | None) -> route.RouteMatch:
     """A prefix is a plain string prefix: `/foo` takes `/foobar` too. A regex matches the whole path."""
     match uri:
         case StringMatch(MatchKind.EXACT, value):
-            return route.RouteMatch(path=value, **conditions)
+            return route.RouteMatch(path=value)
         case StringMatch(MatchKind.PREFIX, value):
-            return route.RouteMatch(prefix=value, **conditions)
+            return route.RouteMatch(prefix=value)
         case StringMatch(MatchKind.REGEX, value):
-            return route.RouteMatch(safe_regex=matcher.RegexMatcher(regex=value), **conditions)
+            return route.RouteMatch(safe_regex=matcher.RegexMatcher(regex=value))
         case _:
-            return route.RouteMatch(prefix=EVERYTHING, **conditions)
+            return route.RouteMatch(prefix=EVERYTHING)
 
 
 def _headers(match: HttpMatch) -> list[route.HeaderMatcher]:

@@ -12,7 +12,7 @@ from mesh.xds.translate.gateway_routes import gateway_routes, gateway_servers
 from mesh.xds.translate.listeners import gateway_listener, inbound_listener, outbound_listener
 from mesh.xds.translate.outbound_routes import ShapedRoutes, carrier, outbound_routes
 from mesh.xds.translate.policy import port_policy
-from mesh.xds.translate.proxies import sidecar_of
+from mesh.xds.translate.proxies import sidecar_of, workload_of
 from mesh.xds.translate.registry import Registry, Service
 from mesh.xds.translate.resources import NodeResources, ProxyNode, Resource
 from mesh.xds.translate.scope import EgressScope, egress_scope, reachable
@@ -31,7 +31,8 @@ def router(registry: Registry, node: ProxyNode, cache: EncodeCache) -> NodeResou
 
 def sidecar(registry: Registry, node: ProxyNode, cache: EncodeCache) -> NodeResources:
     """The resources of a workload's Envoy: what its Sidecar declares, and nothing else."""
-    document = _sidecar_document(registry, node)
+    workload = workload_of(registry, node)
+    document = None if workload is None else sidecar_of(registry, workload)
     if document is None:
         return NodeResources({}, {}, {}, {}, {})
     scopes = [
@@ -48,8 +49,9 @@ def sidecar(registry: Registry, node: ProxyNode, cache: EncodeCache) -> NodeReso
     ]
     listeners = [outbound_listener(scope.bind, scope.port.number, cache) for scope in _open(scopes)]
     owner = f"{document.identity.name}.{document.identity.namespace}"
-    for ingress in document.ingress:
-        listeners.append(inbound_listener(ingress.bind or node.address, ingress.port, owner, cache))
+    listeners += [
+        inbound_listener(ingress.bind or node.address, ingress.port, owner, cache) for ingress in document.ingress
+    ]
     clusters = [black_hole(cache), passthrough(cache), *_inbound(registry, node, document, services, cache)]
     return _together(registry, node, services, clusters, listeners, shaped, cache)
 
@@ -59,22 +61,15 @@ def _open(scopes: Sequence[EgressScope]) -> Iterator[EgressScope]:
     return (scope for scope in scopes if scope.services)
 
 
-def _sidecar_document(registry: Registry, node: ProxyNode) -> Sidecar | None:
-    for workload in registry.workloads:
-        if f"{workload.identity.name}.{workload.identity.namespace}" == node.id:
-            return sidecar_of(registry, workload)
-    return None
-
-
 def _inbound(
     registry: Registry, node: ProxyNode, document: Sidecar, seen: Sequence[Service], cache: EncodeCache
 ) -> Iterator[Resource]:
     for ingress in document.ingress:
         pool = _own_pool(registry, node, ingress, seen)
-        yield inbound(ingress.port, _application(ingress, node), pool, cache)
+        yield inbound(ingress.port, application(ingress, node), pool, cache)
 
 
-def _application(ingress: Ingress, node: ProxyNode) -> tuple[str, int]:
+def application(ingress: Ingress, node: ProxyNode) -> tuple[str, int]:
     """Where the application listens; 0.0.0.0 stands for the workload's own address."""
     place = ingress.default_endpoint
     if place.startswith(UNIX):

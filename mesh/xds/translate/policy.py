@@ -6,7 +6,7 @@ NONE = Policy()
 
 
 def port_policy(policy: TrafficPolicy | None, port: int) -> Policy:
-    """A port's settings replace the whole policy: what they leave out goes to the defaults, not to the destination's."""
+    """A port's settings replace the whole policy: what they leave out is the default, not the destination's."""
     if policy is None:
         return NONE
     own = policy.at(port)

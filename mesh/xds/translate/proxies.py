@@ -1,4 +1,4 @@
-"""Which Envoys do the documents ask for? One beside each workload that a Sidecar selects, one for each gateway's workload."""
+"""Which Envoys do the documents ask for? One beside each workload with a Sidecar, one for each gateway's."""
 
 from collections.abc import Iterator
 
@@ -24,6 +24,12 @@ def sidecar_of(registry: Registry, workload: WorkloadEntry) -> Sidecar | None:
     same = [item for item in registry.sidecars if item.identity.namespace == workload.identity.namespace]
     matching = [item for item in same if selects(item.selector, workload.endpoint.labels)]
     return min(matching, key=lambda item: not item.selector, default=None)
+
+
+def workload_of(registry: Registry, node: ProxyNode) -> WorkloadEntry | None:
+    """The workload that a proxy stands beside."""
+    names = {f"{item.identity.name}.{item.identity.namespace}": item for item in registry.workloads}
+    return names.get(node.id)
 
 
 def _routers(registry: Registry) -> Iterator[ProxyNode]:

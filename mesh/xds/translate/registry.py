@@ -1,6 +1,6 @@
-"""What does the mesh as a whole know? Services with their endpoints, and the rules that apply to them, found by name."""
+"""What does the mesh as a whole know? Services with their endpoints and the rules for them, found by name."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from mesh.istio import views, views_destination_rule, views_virtual_service
@@ -13,7 +13,7 @@ from mesh.xds.translate.encode import EncodeCache, Memo
 
 ROOT_NAMESPACE = "istio-system"
 
-_MAKERS = {
+_MAKERS: "dict[str, Callable[[Document], View]]" = {
     "Gateway": views.gateway,
     "ServiceEntry": views.service_entry,
     "WorkloadEntry": views.workload_entry,
@@ -57,6 +57,7 @@ class Registry:
     """The documents of one moment, indexed. Equal only to itself; `memo` keeps what was derived from it."""
 
     services: tuple[Service, ...]
+    entries: tuple[ServiceEntry, ...]
     virtual_services: tuple[VirtualService, ...]
     rules: tuple[DestinationRule, ...]
     gateways: tuple[Gateway, ...]
@@ -118,7 +119,7 @@ class Registry:
 
 
 def _merged(rules: Sequence[DestinationRule]) -> Rule | None:
-    """Subsets of all, the first of a name kept; the first traffic policy. A selector or another exportTo stands apart."""
+    """Subsets of all, the first of a name kept; the first traffic policy. Another selector or exportTo stands apart."""
     if not rules:
         return None
     first = min(rules, key=lambda rule: not rule.selector)
@@ -141,9 +142,11 @@ def _registry(documents: Iterable[Document], cache: EncodeCache) -> Registry:
     found = [view(document, cache) for document in documents if document.kind in _MAKERS]
     found.sort(key=lambda item: item.identity.age)
     workloads = tuple(item for item in found if isinstance(item, WorkloadEntry))
-    services = [service for item in found if isinstance(item, ServiceEntry) for service in _services(item, workloads)]
+    entries = tuple(item for item in found if isinstance(item, ServiceEntry))
+    services = [service for entry in entries for service in _services(entry, workloads)]
     return Registry(
         tuple(sorted(services, key=lambda service: (service.host, service.namespace))),
+        entries,
         tuple(item for item in found if isinstance(item, VirtualService)),
         tuple(item for item in found if isinstance(item, DestinationRule)),
         tuple(item for item in found if isinstance(item, Gateway)),

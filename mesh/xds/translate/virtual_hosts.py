@@ -1,7 +1,7 @@
 """How are encoded routes put together to virtual hosts and RouteConfigurations, without encoding anything twice?
 
-Protobuf fields may be joined in any order, so a virtual host is its own small fields followed by the routes' bytes. A new
-weight costs the encoding of one route.
+Protobuf fields may be joined in any order, so a virtual host is its own small fields followed by the routes' bytes. A
+new weight costs the encoding of one route.
 """
 
 from collections.abc import Sequence

@@ -1,0 +1,205 @@
+"""Which VirtualServices would istiod's webhook refuse?"""
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from mesh.istio.finding import Finding, is_host, is_label
+from mesh.istio.hosts import is_wildcard, overlap
+from mesh.istio.views_virtual_service import MESH
+
+Data = Mapping[str, Any]
+Path = tuple[str | int, ...]
+_ACTIONS = ("route", "redirect", "directResponse")
+_MAX_BODY_BYTES = 1024 * 1024
+_HEADER = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+\Z")
+_AUTHORITY = frozenset({"host", ":authority"})
+RETRY_CONDITIONS = (
+    "5xx",
+    "gateway-error",
+    "reset",
+    "reset-before-request",
+    "connect-failure",
+    "retriable-4xx",
+    "refused-stream",
+    "retriable-status-codes",
+    "retriable-headers",
+    "envoy-ratelimited",
+    "http3-post-connect-failure",
+    "cancelled",
+    "deadline-exceeded",
+    "internal",
+    "resource-exhausted",
+    "unavailable",
+)
+
+
+def _hosts(spec: Data) -> Iterator[Finding]:
+    hosts, gateways = spec["hosts"], spec.get("gateways") or [MESH]
+    for index, host in enumerate(hosts):
+        path = ("spec", "hosts", index)
+        if not is_host(host):
+            yield Finding(path, f"{host!r} is not a host name")
+        if host == "*" and MESH in gateways:
+            yield Finding(path, "the host * is not allowed for calls inside the mesh")
+        if "." not in host and host != "*" and any(gateway != MESH for gateway in gateways):
+            yield Finding(path, f"a gateway needs full host names, not {host!r}")
+        if any(overlap(host.lower(), other.lower()) for other in hosts[:index]):
+            yield Finding(path, f"{host!r} overlaps with a host before it")
+
+
+def _has_routes(spec: Data) -> Iterator[Finding]:
+    if not spec.get("http"):
+        yield Finding(("spec",), "the document has no routes", "add spec.http")
+
+
+def _each_route(check: Callable[[Data, Path], Iterator[Finding]]) -> Callable[[Data], Iterator[Finding]]:
+    def rule(spec: Data) -> Iterator[Finding]:
+        for index, http in enumerate(spec.get("http", ())):
+            yield from check(http, ("spec", "http", index))
+
+    return rule
+
+
+def _one_action(http: Data, path: Path) -> Iterator[Finding]:
+    actions = [name for name in _ACTIONS if http.get(name) or (name in http and name != "route")]
+    if len(actions) != 1:
+        found = " and ".join(actions) or "none of them"
+        yield Finding(path, f"a route needs exactly one of route, redirect and directResponse; this one has {found}")
+    if "rewrite" in http and "route" not in http:
+        yield Finding((*path, "rewrite"), "nothing is rewritten beside a redirect or a direct response")
+
+
+def _weights(http: Data, path: Path) -> Iterator[Finding]:
+    route = http.get("route") or []
+    if len(route) > 1 and not sum(entry.get("weight", 0) for entry in route):
+        yield Finding((*path, "route"), "the weights of a route with several destinations sum to 0")
+    if sum(entry.get("weight", 0) for entry in route) > 2**32 - 1:
+        yield Finding((*path, "route"), "the weights of a route sum to more than 4294967295")
+
+
+def _destinations(http: Data, path: Path) -> Iterator[Finding]:
+    for index, entry in enumerate(http.get("route") or ()):
+        where = (*path, "route", index, "destination")
+        host, subset = entry["destination"]["host"], entry["destination"].get("subset", "")
+        if is_wildcard(host) or not is_host(host):
+            yield Finding((*where, "host"), f"{host!r} is not the name of one host")
+        if subset and not is_label(subset):
+            yield Finding((*where, "subset"), f"{subset!r} is not a DNS label")
+
+
+def _retries(http: Data, path: Path) -> Iterator[Finding]:
+    retries = http.get("retries", {})
+    if not retries.get("attempts"):
+        for name in ("perTryTimeout", "retryOn"):
+            if name in retries:
+                yield Finding((*path, "retries", name), f"{name} needs attempts greater than 0")
+    for word in retries.get("retryOn", "").split(",") if "retryOn" in retries else ():
+        if word not in RETRY_CONDITIONS and not (word.isdecimal() and 100 <= int(word) <= 599):
+            hint = "no spaces around commas" if word.strip() != word else f"one of {', '.join(RETRY_CONDITIONS)}"
+            yield Finding((*path, "retries", "retryOn"), f"{word!r} is not a retry condition or an HTTP code", hint)
+
+
+def _matches(http: Data, path: Path) -> Iterator[Finding]:
+    for index, match in enumerate(http.get("match", ())):
+        where = (*path, "match", index)
+        for name in ("uri", "scheme", "method", "authority"):
+            if name in match:
+                yield from _string_match(match[name], (*where, name))
+        for group in ("headers", "withoutHeaders", "queryParams"):
+            for name, value in match.get(group, {}).items():
+                yield from _string_match(value, (*where, group, name))
+                if group != "queryParams":
+                    yield from _matched_header(name, (*where, group, name))
+                elif not name:
+                    yield Finding((*where, group), "a query parameter needs a name")
+
+
+def _string_match(value: Data, path: Path) -> Iterator[Finding]:
+    if len(value) > 1:
+        yield Finding(path, "a match is one of exact, prefix and regex", "several values: several entries of match")
+    if value.get("prefix") == "" or value.get("regex") == "":
+        yield Finding(path, "an empty prefix or regex matches nothing in particular", "{} asks that there is a value")
+
+
+def _matched_header(name: str, path: Path) -> Iterator[Finding]:
+    if name.startswith("@request.auth"):
+        yield Finding(path, "claims of a token are not supported by the local mesh yet")
+    elif not _HEADER.match(name.removeprefix(":")):
+        yield Finding(path, f"{name!r} is not the name of a header")
+
+
+def _headers(http: Data, path: Path) -> Iterator[Finding]:
+    yield from _operations(http.get("headers", {}), (*path, "headers"))
+    for index, entry in enumerate(http.get("route") or ()):
+        yield from _operations(entry.get("headers", {}), (*path, "route", index, "headers"))
+
+
+def _operations(headers: Data, path: Path) -> Iterator[Finding]:
+    for side, operations in headers.items():
+        for operation in ("set", "add", "remove"):
+            names: Sequence[str] = list(operations.get(operation, ()))
+            for index, name in enumerate(names):
+                at = (*path, side, operation, index if operation == "remove" else name)
+                moves_authority = side == "request" and operation != "remove" and name.lower() in _AUTHORITY
+                if not moves_authority:
+                    yield from _changed_header(name, at)
+
+
+def _changed_header(name: str, path: Path) -> Iterator[Finding]:
+    if name.startswith(":") or name.lower() == "host":
+        yield Finding(path, f"the header {name!r} can't be changed here")
+    elif not _HEADER.match(name):
+        yield Finding(path, f"{name!r} is not the name of a header")
+
+
+def _one_authority(http: Data, path: Path) -> Iterator[Finding]:
+    request = http.get("headers", {}).get("request", {})
+    places = [name for group in ("set", "add") for name in request.get(group, {}) if name.lower() in _AUTHORITY]
+    if http.get("rewrite", {}).get("authority"):
+        places.append("rewrite.authority")
+    if len(places) > 1:
+        yield Finding(path, f"the authority is rewritten in several places: {', '.join(places)}")
+
+
+def _redirect(http: Data, path: Path) -> Iterator[Finding]:
+    redirect = http.get("redirect", {})
+    if "redirect" in http and not any(redirect.get(name) for name in ("uri", "authority", "scheme", "port")):
+        yield Finding((*path, "redirect"), "a redirect needs a uri, an authority, a scheme or a port")
+    if "port" in redirect and "derivePort" in redirect:
+        yield Finding((*path, "redirect", "derivePort"), "a redirect has either port or derivePort")
+
+
+def _rewrite(http: Data, path: Path) -> Iterator[Finding]:
+    rewrite = http.get("rewrite", {})
+    if "rewrite" in http and not any(rewrite.values()):
+        yield Finding((*path, "rewrite"), "a rewrite needs a uri, an authority or a uriRegexRewrite")
+    if rewrite.get("uri") and "uriRegexRewrite" in rewrite:
+        yield Finding((*path, "rewrite", "uriRegexRewrite"), "a rewrite has either uri or uriRegexRewrite")
+
+
+def _direct_response(http: Data, path: Path) -> Iterator[Finding]:
+    text = http.get("directResponse", {}).get("body", {}).get("string", "")
+    if len(text.encode()) > _MAX_BODY_BYTES:
+        yield Finding((*path, "directResponse", "body"), "the body of a direct response is over 1 MB")
+
+
+RULES = (
+    _hosts,
+    _has_routes,
+    *(
+        _each_route(check)
+        for check in (
+            _one_action,
+            _weights,
+            _destinations,
+            _retries,
+            _matches,
+            _headers,
+            _one_authority,
+            _redirect,
+            _rewrite,
+            _direct_response,
+        )
+    ),
+)

@@ -1,0 +1,106 @@
+"""Which values does a field of Istio's take? The types that the support table speaks of."""
+
+import ipaddress
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from mesh.istio.duration import MILLISECOND, parse_duration
+
+_HEADER_VALUE = re.compile(r"[^\x00-\x08\x0a-\x1f\x7f]*\Z")
+
+
+@dataclass(frozen=True, slots=True)
+class Type:
+    """A set of values. `objection` says what is wrong with one, as the end of `... must be`, or "" when it belongs."""
+
+    name: str
+    objection: Callable[[Any], str]
+
+
+def _plain(name: str, article: str, *kinds: type) -> Type:
+    def objection(value: Any) -> str:
+        right = isinstance(value, kinds) and (bool in kinds or not isinstance(value, bool))
+        return "" if right else f"{article} {name}"
+
+    return Type(name, objection)
+
+
+def integer(name: str, low: int, high: int) -> Type:
+    """Whole numbers from `low` to `high`."""
+
+    def objection(value: Any) -> str:
+        if not isinstance(value, int) or isinstance(value, bool):
+            return "a whole number"
+        return "" if low <= value <= high else f"from {low} to {high}"
+
+    return Type(name, objection)
+
+
+def one_of(*values: str) -> Type:
+    """A closed set of words."""
+    return Type(" | ".join(values), lambda value: "" if value in values else f"one of {', '.join(values)}")
+
+
+def _duration_objection(value: Any) -> str:
+    if not isinstance(value, str):
+        return "a duration such as 1.5s or 100ms"
+    try:
+        length = parse_duration(value)
+    except ValueError:
+        return "a duration such as 1.5s or 100ms"
+    return "" if length >= MILLISECOND and not length % MILLISECOND else "at least 1ms, in whole milliseconds"
+
+
+def _percent_objection(value: Any) -> str:
+    right = isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 100
+    return "" if right else "a number from 0 to 100"
+
+
+def _loopback_objection(value: Any) -> str:
+    try:
+        right = isinstance(value, str) and ipaddress.ip_address(value).is_loopback
+    except ValueError:
+        right = False
+    return "" if right else "a loopback address such as 127.0.0.2, for the local mesh listens nowhere else"
+
+
+def _header_value_objection(value: Any) -> str:
+    if not isinstance(value, str):
+        return "text (put it in quotes)"
+    if not _HEADER_VALUE.match(value):
+        return "text without control characters"
+    return "" if value.count("%") % 2 == 0 else "text in which % stands doubled or around an Envoy operator"
+
+
+def _regex_objection(value: Any) -> str:
+    """Python's syntax is wider than RE2's; what RE2 lacks is refused here, the rest is Envoy's to judge."""
+    if not isinstance(value, str):
+        return "text"
+    if value == "*":
+        return ""
+    try:
+        re.compile(value)
+    except re.error:
+        return "a regular expression"
+    return "a regular expression of RE2: no look-around and no back-references" if _NOT_RE2.search(value) else ""
+
+
+_NOT_RE2 = re.compile(r"\(\?(?:[=!]|<[=!])|\\[1-9]|\(\?P=")
+
+STRING = Type("string", lambda value: "" if isinstance(value, str) else "text (put it in quotes)")
+WORD = Type("string", lambda value: "" if isinstance(value, str) and value else "text that isn't empty")
+BOOL = _plain("boolean", "a", bool)
+NUMBER = _plain("number", "a", int, float)
+PORT = integer("port", 1, 65535)
+COUNT = integer("integer", 0, 2**31 - 1)
+WEIGHT = integer("weight", 0, 2**31 - 1)
+STATUS = integer("HTTP status", 200, 599)
+PERCENT = Type("percent", _percent_objection)
+DURATION = Type("duration", _duration_objection)
+LOOPBACK = Type("loopback address", _loopback_objection)
+HEADER_VALUE = Type("header value", _header_value_objection)
+REGEX = Type("regular expression (RE2)", _regex_objection)
+ANYTHING = Type("anything", lambda _: "")
+OBJECT = Type("object", lambda value: "" if isinstance(value, dict) else "an object")
