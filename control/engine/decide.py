@@ -7,13 +7,14 @@ comes before whatever could wait, and what advances comes last, when no rule fou
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
+from fractions import Fraction
 
 from control.engine.decision import Cause, Decision
 from control.engine.drift import answer_to, foreign
 from control.engine.judge import harmful, judge, suspected
 from control.engine.observation import Observation
 from control.engine.phase import FINISHED, Event, Phase, Verdict
-from control.engine.plan import way_up
+from control.engine.plan import next_step, way_up
 from control.engine.state import ShiftState, subject_of
 from control.spec import OnDeadline, OnDelete, OnFailure, TrafficShift
 
@@ -171,14 +172,16 @@ def _beginning(at: Situation) -> Decision | None:
 
 
 def _upwards(at: Situation) -> Decision:
-    event = way_up(at.shift.strategy, at.state.share)
-    cause = Cause.FULL_ENTERED if event is Event.FILL else Cause.STEP_ENTERED
-    return Decision(cause, event, _window_facts(at.state))
+    strategy, state = at.shift.strategy, at.state
+    number, share = next_step(strategy, state.share) or (len(strategy.steps), Fraction(1))
+    cause = Cause.FULL_ENTERED if share == 1 else Cause.STEP_ENTERED
+    facts = _window_facts(state) | {"to": str(share), "toStep": str(number)}
+    return Decision(cause, way_up(strategy, state.share), facts)
 
 
 def _window_facts(state: ShiftState) -> dict[str, str]:
     window = {"windowCanary": str(state.window.canary), "windowStable": str(state.window.stable)}
-    return evidence_facts(state) | window | {"from": str(state.share)}
+    return evidence_facts(state) | window
 
 
 def _drain(at: Situation) -> Decision | None:
@@ -186,7 +189,7 @@ def _drain(at: Situation) -> Decision | None:
     if at.state.phase is not Phase.ROLLING_BACK:
         return None
     window = at.state.window
-    drained = window.polls > 0 and window.last_canary == 0
+    drained = at.seen.readable and not at.seen.unread and window.polls > 0 and window.last_canary == 0
     if drained or at.state.deleting:
         return Decision(Cause.ROLLED_BACK, Event.DRAINED)
     facts = {"last": str(window.last_canary), "readable": "yes" if at.seen.readable else ""}

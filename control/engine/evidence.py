@@ -41,6 +41,7 @@ of dependent bets).
 Limits: requests in clumps, pods that differ by host and latency are not modelled here.
 """
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -104,8 +105,9 @@ class Evidence:
 
     @property
     def leading(self) -> MetricEvidence:
-        """The metric that says most: the one to name."""
-        return max(self.metrics, key=log_harm)
+        """The metric to name: the one that says most, or outcomes when none says anything."""
+        most = max(self.metrics, key=log_harm)
+        return most if log_harm(most) >= math.log(HOLD_AT) else self.metrics[0]
 
 
 def factors(canary: Any, stable: Any, margin: Margin = TOLERATED) -> tuple[Floats, Floats]:

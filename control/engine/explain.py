@@ -13,6 +13,7 @@ from control.engine.words import WORDS
 from control.spec.quantity import share_text
 
 MOST_SHOWN = 1e9
+NOTHING = "nothing to compare yet"
 
 
 def sentence(decision: Decision, state: ShiftState, name: str) -> str:
@@ -50,7 +51,7 @@ class _Facts(dict[str, str]):
         return "an unknown number"
 
 
-_SHARES = frozenset({"ours", "theirs", "from"})
+_SHARES = frozenset({"ours", "theirs", "to"})
 
 
 def _spoken(key: str, value: str) -> str:
@@ -64,10 +65,10 @@ def percent(share: Fraction) -> str:
 
 
 def odds(log_harm_: float) -> str:
-    """Evidence as people bet. Example: "212 : 1 for harm", "1 : 8 against harm"."""
-    if log_harm_ >= 0:
-        return f"{_count(log_harm_)} : 1 for harm"
-    return f"1 : {_count(-log_harm_)} for harm"
+    """Evidence as people bet. Example: "evidence 212 : 1 for harm", "no evidence of harm (8 : 1 against)"."""
+    if log_harm_ >= 0.5:
+        return f"evidence {_count(log_harm_)} : 1 for harm"
+    return "no evidence of harm" + (f" ({_count(-log_harm_)} : 1 against)" if log_harm_ <= -0.5 else "")
 
 
 def _count(log: float) -> str:
@@ -86,7 +87,7 @@ def compared(metric: Metric, canary: tuple[int, int], stable: tuple[int, int], l
     template = _BAD[metric][0]
     both = [template.format(bad=f"{bad:,}", n=f"{n:,}") for n, bad in (canary, stable)]
     margin = f"tolerated up to {TOLERATED.ratio:g} x stable + {TOLERATED.extra * 100:g} %"
-    return f"canary {both[0]}, stable {both[1]}; {margin}; evidence {odds(log_e)}"
+    return f"canary {both[0]}, stable {both[1]}; {margin}; {odds(log_e)}"
 
 
 def compared_metric(found: MetricEvidence) -> str:
@@ -97,6 +98,8 @@ def compared_metric(found: MetricEvidence) -> str:
 def compared_facts(facts: dict[str, str], state: ShiftState) -> str:
     """The comparison that a decision rested on, or the present one when it kept no numbers."""
     if "metric" not in facts:
-        return compared_metric(state.evidence.leading) if state.evidence else "nothing was compared"
+        return compared_metric(state.evidence.leading) if state.evidence else NOTHING
+    if facts["canaryRequests"] == "0":
+        return NOTHING
     canary, stable = ((int(facts[f"{name}Requests"]), int(facts[f"{name}Bad"])) for name in ("canary", "stable"))
     return compared(Metric(facts["metric"]), canary, stable, float(facts["logHarm"]))

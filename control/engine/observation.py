@@ -32,14 +32,19 @@ class RouteNow:
     current: bool = True
 
     @property
+    def acknowledged_by_all(self) -> bool:
+        """Every proxy that holds the route runs what the document says, whatever that is."""
+        return self.known and self.current and bool(self.holders) and not self.late
+
+    @property
     def in_force(self) -> bool:
-        """Every proxy that holds the route runs what the document says."""
-        return self.in_place and self.known and self.current and bool(self.holders) and not self.late
+        """Every proxy that holds the route runs what state says."""
+        return self.in_place and self.acknowledged_by_all
 
     @property
     def cut_off(self) -> bool:
         """The route or its canary destination is gone from the documents: nothing reaches the canary by it."""
-        return self.problem in (Cause.ROUTE_MISSING, Cause.DESTINATION_MISSING)
+        return self.problem in (Cause.ROUTE_MISSING, Cause.DESTINATION_MISSING) and not self.configured
 
     @property
     def unheld(self) -> bool:
@@ -55,9 +60,8 @@ class RouteNow:
 class Observation:
     """All that one tick saw. None means that it could not be found out, which is never the same as 0.
 
-    `subset_missing` is True when the canary subset is not declared at all. `readable` is False when the source of
-    metrics could not be read, `answered` when it says nothing about the canary; `message` is what a source or
-    registry said.
+    `readable` is False when the source of metrics could not be read, `answered` when it says nothing about the canary;
+    `unread` are proxies whose counts are missing. Messages are the words of who could not answer.
     """
 
     at: datetime
@@ -67,6 +71,7 @@ class Observation:
     endpoints_message: str = ""
     readable: bool = False
     answered: bool = False
+    unread: tuple[str, ...] = ()
     metrics_message: str = ""
 
     @property

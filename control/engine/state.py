@@ -110,8 +110,12 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class RouteSeen:
-    """One route as the last tick saw it, for people to read; nothing is decided from it."""
+    """One route as the last tick saw it, for people to read; nothing is decided from it.
 
+    `in_force`: every proxy that holds the route runs what its document says, whatever that is.
+    """
+
+    key: str
     route: str
     revision: str = ""
     configured: Fraction | None = None
@@ -129,8 +133,6 @@ class Seen:
     canary_endpoints: int | None = None
     stable_endpoints: int | None = None
     verdict: Verdict = Verdict.NO_DATA
-    problem: str = ""
-    at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -83,13 +83,13 @@ def _command(state: ShiftState, name: str) -> str:
 
 
 def _shares(state: ShiftState) -> dict[str, Any]:
-    configured = [route.configured for route in state.seen.routes]
-    agreed = configured[0] if configured and len(set(configured)) == 1 else None
-    in_force = bool(state.seen.routes) and all(route.in_force for route in state.seen.routes)
+    configured = {route.configured for route in state.seen.routes}
+    agreed = next(iter(configured)) if len(configured) == 1 else None
+    in_force = all(route.in_force for route in state.seen.routes)
     observed = state.window.observed
     return {
         "configured": _fraction(agreed),
-        "acknowledged": str(state.share) if in_force else None,
+        "acknowledged": _fraction(agreed if in_force else None),
         "observedRatio": 0.0 if observed is None and _drained(state) else observed,
     }
 
@@ -124,8 +124,6 @@ def _verdict(state: ShiftState, found: MetricEvidence) -> Verdict:
     if overall is Verdict.FAIL:
         leads = state.evidence is not None and state.evidence.leading is found
         return Verdict.FAIL if leads else Verdict.INSUFFICIENT if log_harm(found) >= LOG_HOLD else Verdict.PASS
-    if overall is Verdict.INSUFFICIENT and log_harm(found) < LOG_HOLD and state.window.canary:
-        return overall
     return overall
 
 

@@ -22,7 +22,7 @@ _DECIDE = "a person must decide"
 
 WORDS: dict[Cause, Words] = {
     Cause.STEP_ENTERED: Words(
-        "{canary} goes to {share}, step {step}: {compared}",
+        "{canary} goes to {to}, step {toStep}: {compared}",
         "every proxy must take the new weight",
     ),
     Cause.FULL_ENTERED: Words(

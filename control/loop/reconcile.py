@@ -1,25 +1,42 @@
-"""How does one tick of one shift go? Being written; the signatures stand."""
+"""How does one tick of one shift go? The straight line:
 
-from dataclasses import dataclass
+    Reading -> Evidence -> Decision -> State' -> TrafficSplit -> WeightPatch -> Applied
+
+Level-triggered: a tick looks at the world as it is, never at what happened since. The intent is stored before it is
+acted on and confirmed after, so that a tick that is killed anywhere is simply taken again: before the first save
+nothing has happened; after it the stored intent says what to write; after the write the document says that it was
+written.
+"""
+
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
-from control.ports import Documents, Metrics, Proxies, Store, Workloads
+from control.engine.decide import decide
+from control.engine.decision import Cause, Decision
+from control.engine.journal import as_json
+from control.engine.judge import judge
+from control.engine.learn import learn, notice
+from control.engine.move import adopt, move
+from control.engine.phase import FINISHED, Phase
+from control.engine.state import ShiftState
+from control.errors import Conflict
+from control.loop.observe import Look, look
+from control.loop.ports import Ports
+from control.loop.write import Written, confirmed, patches, shown, write
+from control.ports import Stored
+from control.spec import TrafficShift, from_document
 
+__all__ = ["Outcome", "Ports", "reconcile"]
 
-@dataclass(frozen=True, slots=True)
-class Ports:
-    """What reconcile needs of the world."""
-
-    documents: Documents
-    proxies: Proxies
-    workloads: Workloads
-    metrics: Metrics
-    store: Store
+SOON = timedelta(milliseconds=200)
+PATIENCE = timedelta(seconds=5)
+AT_REST = timedelta(seconds=15)
+AT_ONCE = timedelta(0)
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """When to come back, and whether anything changed that people may want to see. `gone`: the shift no longer
+    """When to come back, and whether anything happened that people may want to see. `gone`: the shift no longer
     exists.
     """
 
@@ -29,5 +46,77 @@ class Outcome:
 
 
 async def reconcile(ports: Ports, key: tuple[str, str], now: datetime) -> Outcome:
-    """One tick of the shift `key` (namespace, name). Raises: InvariantBroken."""
-    raise NotImplementedError
+    """One tick of the shift `key` (namespace, name). Raises: InvariantBroken, Unavailable and Conflict of the store."""
+    stored = await ports.store.load(*key)
+    if stored is None:
+        return Outcome(AT_REST, changed=False, gone=True)
+    shift, before = from_document(stored.spec), ShiftState.from_json(stored.state)
+    seen = await look(ports, shift, before, now)
+    known = _weighed(shift, before, seen, now)
+    decision = decide(shift, known, seen.seen, now)
+    if decision.cause is Cause.DELETED and decision.event is None:
+        return await _delete(ports, stored, known)
+    after = move(shift, known, decision, now, seen=seen.seen)
+    version = await _save(ports, stored, before, after)
+    written = await _write(ports, shift, after, seen, now)
+    await _settle(ports, replace(stored, version=version), after, confirmed(after, written, now))
+    return Outcome(_next_tick(shift, after, decision, written, now), changed=decision != before.decision)
+
+
+def _weighed(shift: TrafficShift, state: ShiftState, found: Look, now: datetime) -> ShiftState:
+    """Reading -> Evidence: the state with all that the look brought."""
+    known = adopt(shift, state, now)
+    if found.reading is not None:
+        known = learn(known, found.reading, found.seen.retries, now)
+    known = notice(known, found.seen, shift, now)
+    verdict = judge(known, found.seen, shift.strategy.min_requests)
+    return replace(known, seen=replace(shown(known, found.seen), verdict=verdict))
+
+
+async def _save(ports: Ports, stored: Stored, before: ShiftState, after: ShiftState) -> int:
+    """The intent, the cursor and the evidence that used it, in one write."""
+    if after == before:
+        return stored.version
+    return await ports.store.save(
+        stored.namespace, stored.name, spec=stored.spec, state=after.to_json(), expect=stored.version
+    )
+
+
+async def _write(ports: Ports, shift: TrafficShift, state: ShiftState, found: Look, now: datetime) -> Written:
+    """State' -> TrafficSplit -> WeightPatch -> Applied."""
+    wanted = patches(shift, state, found, now)
+    return Written(rejected=wanted) if isinstance(wanted, str) else await write(ports.documents, wanted)
+
+
+async def _settle(ports: Ports, stored: Stored, after: ShiftState, done: ShiftState) -> None:
+    """Records what waits in the outbox and confirms the intent. Lost to somebody else's write, the next tick finds
+    both again.
+    """
+    if done.outbox:
+        await ports.store.record(stored.namespace, stored.name, as_json(done.outbox))
+        done = replace(done, outbox=())
+    try:
+        await _save(ports, stored, after, done)
+    except Conflict:
+        return
+
+
+async def _delete(ports: Ports, stored: Stored, state: ShiftState) -> Outcome:
+    if state.outbox:
+        await ports.store.record(stored.namespace, stored.name, as_json(state.outbox))
+    await ports.store.delete(stored.namespace, stored.name, expect=stored.version)
+    return Outcome(AT_REST, changed=True, gone=True)
+
+
+def _next_tick(
+    shift: TrafficShift, state: ShiftState, decision: Decision, written: Written, now: datetime
+) -> timedelta:
+    """Soon while proxies are about to acknowledge, exactly when a hold ends, else a poll later; rarely when at rest."""
+    waits = state.intent is not None and state.acknowledged_at is None
+    if decision.event is not None and not waits:
+        return AT_ONCE
+    if written.applied or written.again or (waits and state.intent and now < state.intent.at + PATIENCE):
+        return min(SOON, shift.poll)
+    if state.phase in FINISHED or state.phase is Phase.SUSPENDED:
+        return max(AT_REST, shift.poll)
+    return min(shift.poll, max(decision.until - now, AT_ONCE)) if decision.until else shift.poll

@@ -1,0 +1,147 @@
+"""What does the world look like to one shift right now? Everything is asked for at once; what can't be found out is a
+value.
+"""
+
+import asyncio
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from control.engine.decision import Cause
+from control.engine.observation import Observation, RouteNow
+from control.engine.readings import Reading
+from control.engine.state import ShiftState, Subject, route_key
+from control.errors import NotFound, Rejected, TidegateError, Unavailable
+from control.loop.ports import Ports
+from control.ports import Acknowledgement, MetricsQuery
+from control.spec import TrafficShift
+from mesh.istio.problem import DocumentError, MissingDestination
+from mesh.istio.weights import RouteView, configured_share, weight_patch
+from mesh.traffic import RouteRef, TrafficSplit
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What one look brought: routes as they stand, for writing; an observation, for deciding; counts, for learning."""
+
+    views: dict[str, RouteView]
+    seen: Observation
+    reading: Reading | None
+
+
+async def look(ports: Ports, shift: TrafficShift, state: ShiftState, now: datetime) -> Look:
+    subject, namespace = state.subject, shift.namespace
+    routes = asyncio.gather(*(_route(ports, shift, state, ref) for ref in subject.routes))
+    ready = asyncio.gather(*(_ready(ports, namespace, subject.host, each) for each in (subject.canary, subject.stable)))
+    found, endpoints, metrics = await asyncio.gather(routes, ready, _reading(ports, namespace, subject))
+    reading, trouble = metrics
+    seen = Observation(
+        at=now,
+        routes=tuple(route for route, _ in found),
+        canary_endpoints=endpoints[0][0],
+        stable_endpoints=endpoints[1][0],
+        endpoints_message=endpoints[0][1],
+        readable=reading is not None,
+        answered=reading is not None and any(key.version == subject.canary for key in reading.series),
+        unread=reading.unread if reading is not None else (),
+        metrics_message=trouble,
+    )
+    return Look({route.key: view for route, view in found if view is not None}, seen, reading)
+
+
+async def _route(
+    ports: Ports, shift: TrafficShift, state: ShiftState, ref: RouteRef
+) -> tuple[RouteNow, RouteView | None]:
+    try:
+        view = await ports.documents.route(ref)
+    except TidegateError as error:
+        return RouteNow(route_key(ref), str(ref), problem=_cause(error), message=_words(error)), None
+    route = _as_it_stands(view, state.subject.split(state.share))
+    if route.problem is None and state.intent is None:
+        route = _checked(route, view, shift, state)
+    return _with_proxies(route, await _acknowledgement(ports, ref, view.revision)), view
+
+
+def _cause(error: TidegateError) -> Cause:
+    match error:
+        case NotFound():
+            return Cause.ROUTE_MISSING
+        case Rejected():
+            return Cause.WEIGHT_REFUSED
+        case _:
+            return Cause.ROUTE_UNREADABLE
+
+
+def _words(error: TidegateError | DocumentError) -> str:
+    return f"{error.message} ({error.hint})" if error.hint else error.message
+
+
+def _as_it_stands(view: RouteView, split: TrafficSplit) -> RouteNow:
+    """The route against what state says."""
+    route = RouteNow(
+        key=route_key(view.ref),
+        name=str(view.ref),
+        revision=view.revision,
+        configured=configured_share(view, split),
+        hands_off=view.hands_off,
+        retries=view.retries,
+    )
+    try:
+        return replace(route, in_place=weight_patch(view, split) is None)
+    except DocumentError as error:
+        return _refused(route, error)
+
+
+def _checked(route: RouteNow, view: RouteView, shift: TrafficShift, state: ShiftState) -> RouteNow:
+    """Before anything is written: can every step be written at all?"""
+    try:
+        for share in shift.strategy.steps:
+            weight_patch(view, state.subject.split(share))
+    except DocumentError as error:
+        return _refused(route, error)
+    return route
+
+
+def _refused(route: RouteNow, error: DocumentError) -> RouteNow:
+    cause = Cause.DESTINATION_MISSING if isinstance(error, MissingDestination) else Cause.WEIGHT_REFUSED
+    return replace(route, problem=cause, message=_words(error))
+
+
+def _with_proxies(route: RouteNow, answer: Acknowledgement | None) -> RouteNow:
+    if answer is None:
+        return replace(route, known=False)
+    return replace(
+        route,
+        holders=tuple(sorted(answer.holders)),
+        acknowledged=tuple(sorted(answer.acknowledged)),
+        rejections=tuple((each.proxy, each.message) for each in answer.rejections),
+        known=answer.known,
+        current=answer.current,
+    )
+
+
+async def _acknowledgement(ports: Ports, ref: RouteRef, revision: str) -> Acknowledgement | None:
+    try:
+        return await ports.proxies.acknowledgement(ref, revision)
+    except (Unavailable, NotFound):
+        return None
+
+
+async def _ready(ports: Ports, namespace: str, host: str, subset: str) -> tuple[int | None, str]:
+    """Ready endpoints, None when nobody can say. A subset that nobody declared has none."""
+    try:
+        return await ports.workloads.ready_endpoints(namespace, host, subset), ""
+    except NotFound as error:
+        return 0, f"({_words(error)})"
+    except Unavailable as error:
+        return None, _words(error)
+
+
+async def _reading(ports: Ports, namespace: str, subject: Subject) -> tuple[Reading | None, str]:
+    """A source of which no proxy could be read could not be read."""
+    try:
+        reading = await ports.metrics.read(MetricsQuery(namespace, subject.host, (subject.stable, subject.canary)))
+    except Unavailable as error:
+        return None, _words(error)
+    if reading.unread and not reading.series:
+        return None, f"no proxy could be read: {', '.join(reading.unread[:5])}"
+    return reading, ""

@@ -1,0 +1,274 @@
+"""A small world in memory for the controller: real documents and weights, made-up traffic, a clock that is moved by hand.
+
+Nothing here waits. Requests are split by the share that the proxies have *acknowledged*, and fail by a rate that a test sets, both by
+exact accumulation instead of chance, so that every run of a scenario is the same run.
+"""
+
+import copy
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from fractions import Fraction
+from typing import Any
+
+from control.engine.readings import Counts, Reading, SeriesKey
+from control.errors import Conflict, NotFound, Rejected, Unavailable
+from control.loop.ports import Ports
+from control.ports import Acknowledgement, Applied, MetricsQuery, Rejection, Stored
+from mesh.istio.document import read_documents
+from mesh.istio.problem import RouteNotFound
+from mesh.istio.weights import RouteView, WeightPatch, configured_share, route_view, splice
+from mesh.traffic import RouteRef, TrafficSplit
+
+START = datetime(2026, 1, 1, tzinfo=UTC)
+HOST = "translator.default.svc.cluster.local"
+
+
+class Killed(BaseException):
+    """The process died here: nothing that follows happens."""
+
+
+@dataclass
+class Behaviour:
+    """How one version answers. Units: shares of requests."""
+
+    failing: Fraction = Fraction(0)
+    retried: Fraction = Fraction(0)
+
+
+def virtual_service(name: str, route: str | None = None, *, weights: Mapping[str, int] | None = None) -> bytes:
+    found = weights or {"v1": 100, "v2": 0}
+    entries = "".join(
+        f"        - destination: {{host: {HOST}, subset: {subset}}}\n          weight: {weight}\n"
+        for subset, weight in found.items()
+    )
+    named = f"name: {route}\n      route:\n" if route else "route:\n"
+    return (
+        f"apiVersion: networking.istio.io/v1\nkind: VirtualService\nmetadata:\n  name: {name}\n  namespace: default\n"
+        f"spec:\n  hosts: [{HOST}]\n  http:\n    - {named}{entries}"
+    ).encode()
+
+
+@dataclass
+class World:
+    """The mesh, its traffic, the store and the clock. Mutable: a test is the world's god."""
+
+    now: datetime = START
+    texts: dict[tuple[str, str], bytes] = field(default_factory=dict)
+    previous: dict[tuple[str, str], tuple[datetime, bytes]] = field(default_factory=dict)
+    lag: timedelta = timedelta(milliseconds=50)
+    behaviours: dict[str, Behaviour] = field(default_factory=lambda: {v: Behaviour() for v in ("v1", "v2", "v3")})
+    endpoints: dict[str, int | None] = field(default_factory=lambda: {"v1": 1, "v2": 1, "v3": 1})
+    rps: int = 200
+    proxies: tuple[str, ...] = ("gateway", "sidecar")
+    incarnations: dict[str, int] = field(default_factory=lambda: {"gateway": 1, "sidecar": 1})
+    unread: frozenset[str] = frozenset()
+    blind: bool = False
+    unreachable: frozenset[str] = frozenset()
+    refusing: str = ""
+    nack: str = ""
+    acknowledgements_known: bool = True
+    stored: dict[tuple[str, str], Stored] = field(default_factory=dict)
+    entries: list[Mapping[str, Any]] = field(default_factory=list)
+    counts: dict[SeriesKey, list[int]] = field(default_factory=dict)
+    owed: dict[tuple[str, str], Fraction] = field(default_factory=dict)
+    writes: list[tuple[str, tuple[int, ...]]] = field(default_factory=list)
+    kill: Callable[[str, str], None] = lambda call, when: None  # noqa: ARG005
+
+    def __post_init__(self) -> None:
+        if not self.texts:
+            self.texts = {
+                ("default", "translator"): virtual_service("translator", "primary"),
+                ("default", "edge"): virtual_service("edge"),
+            }
+
+    def ports(self) -> Ports:
+        return Ports(_Documents(self), _Proxies(self), _Workloads(self), _Metrics(self), _Store(self))
+
+    def share(self, document: str = "translator", canary: str = "v2", stable: str = "v1") -> Fraction:
+        """What the document says now."""
+        ref = RouteRef("default", document)
+        return configured_share(_view(self, ref), TrafficSplit(HOST, stable, canary, Fraction(0)))
+
+    def weights(self, document: str = "translator") -> dict[str, int]:
+        view = _view(self, RouteRef("default", document))
+        return {each.subset: each.weight or 0 for each in view.destinations}
+
+    def write(self, text: bytes, document: str = "translator") -> None:
+        """Somebody else writes a document."""
+        key = "default", document
+        self.previous[key] = self.now, self.texts[key]
+        self.texts[key] = text
+
+    def set_weights(self, weights: Mapping[str, int], document: str = "translator") -> None:
+        route = "primary" if document == "translator" else None
+        self.write(virtual_service(document, route, weights=weights), document)
+
+    def pass_time(self, length: timedelta) -> None:
+        """The clock moves on, and requests come in meanwhile, split as the proxies have it now."""
+        if self.now + length <= self.now:
+            return
+        for proxy in self.proxies:
+            self._traffic(proxy, Fraction(self.rps) * Fraction(round(length / timedelta(milliseconds=1)), 1000) / 2)
+        self.now += length
+
+    def _traffic(self, proxy: str, requests: Fraction) -> None:
+        weights = self._running("edge" if proxy == "gateway" else "translator")
+        total = sum(weights.values()) or 1
+        for version, weight in weights.items():
+            served = self._whole(proxy, version, requests * weight / total)
+            dead = self.endpoints.get(version) == 0
+            failing = Fraction(1) if dead else self.behaviours[version].failing
+            bad = self._whole(proxy, version + " bad", served * failing)
+            retried = self._whole(proxy, version + " retried", served * self.behaviours[version].retried)
+            key = SeriesKey(version, f"{proxy}#{self.incarnations[proxy]}", proxy)
+            row = self.counts.setdefault(key, [0, 0, 0])
+            row[:] = [row[0] + served, row[1] + bad, row[2] + retried]
+
+    def _running(self, document: str) -> dict[str, int]:
+        """The weights that the proxies run: the last text once the lag has passed, else the one before."""
+        key = "default", document
+        at, text = self.previous.get(key, (START, self.texts[key]))
+        current = self.texts[key] if self.now >= at + self.lag and not self.nack else text
+        view = _view_of(current, RouteRef("default", document))
+        return {each.subset: each.weight or 0 for each in view.destinations}
+
+    def _whole(self, proxy: str, what: str, amount: Fraction) -> int:
+        owed = self.owed.get((proxy, what), Fraction(0)) + amount
+        whole = owed.numerator // owed.denominator
+        self.owed[proxy, what] = owed - whole
+        return whole
+
+    def restart_proxy(self, proxy: str) -> None:
+        self.incarnations[proxy] += 1
+        self.counts = {key: row for key, row in self.counts.items() if key.stratum != proxy}
+
+    def copy(self) -> "World":
+        return copy.deepcopy(self)
+
+
+def _view_of(text: bytes, ref: RouteRef) -> RouteView:
+    documents, problems = read_documents("mesh.yaml", text)
+    assert not problems, problems
+    return route_view(documents[0], ref)
+
+
+def _view(world: World, ref: RouteRef) -> RouteView:
+    key = ref.namespace, ref.virtual_service
+    if key not in world.texts:
+        raise NotFound(f"there is no {ref}")
+    try:
+        return _view_of(world.texts[key], ref)
+    except RouteNotFound as error:
+        raise NotFound(error.message, error.hint) from error
+
+
+@dataclass
+class _Documents:
+    world: World
+
+    async def route(self, ref: RouteRef) -> RouteView:
+        if ref.virtual_service in self.world.unreachable:
+            raise Unavailable("the mesh does not answer")
+        return _view(self.world, ref)
+
+    async def apply(self, patch: WeightPatch) -> Applied:
+        self.world.kill("apply", "before")
+        key = patch.ref.namespace, patch.ref.virtual_service
+        if self.world.refusing:
+            raise Rejected(self.world.refusing)
+        document = read_documents("mesh.yaml", self.world.texts[key])[0][0]
+        if _view(self.world, patch.ref).destinations != patch.expected:
+            raise Conflict("the route has changed")
+        self.world.write(splice(document, patch), patch.ref.virtual_service)
+        self.world.writes.append((patch.ref.virtual_service, patch.weights))
+        self.world.kill("apply", "after")
+        return Applied(patch.ref, _view(self.world, patch.ref).revision)
+
+    def changes(self) -> AsyncIterator[RouteRef | None]:
+        raise NotImplementedError("ticks are taken by hand")
+
+
+@dataclass
+class _Proxies:
+    world: World
+
+    async def acknowledgement(self, ref: RouteRef, revision: str) -> Acknowledgement:
+        world = self.world
+        at, _ = world.previous.get((ref.namespace, ref.virtual_service), (START - world.lag, b""))
+        holders = frozenset({"gateway" if ref.virtual_service == "edge" else "sidecar"}) & frozenset(world.proxies)
+        runs = world.now >= at + world.lag and not world.nack
+        rejections = (Rejection("sidecar", world.nack),) if world.nack else ()
+        current = _view(world, ref).revision == revision
+        return Acknowledgement(
+            ref, revision, holders, holders if runs else frozenset(), rejections, current, world.acknowledgements_known
+        )
+
+
+@dataclass
+class _Workloads:
+    world: World
+
+    async def ready_endpoints(self, namespace: str, host: str, subset: str) -> int:
+        if subset not in self.world.endpoints:
+            raise NotFound(f"subset {subset} is not declared")
+        ready = self.world.endpoints[subset]
+        if ready is None:
+            raise Unavailable("the registry does not answer")
+        return ready
+
+
+@dataclass
+class _Metrics:
+    world: World
+
+    async def read(self, query: MetricsQuery) -> Reading:
+        world = self.world
+        if world.blind:
+            raise Unavailable("no proxy answers")
+        series: dict[SeriesKey, Counts] = {}
+        for proxy in world.proxies:
+            for version in query.versions if proxy not in world.unread else ():
+                key = SeriesKey(version, f"{proxy}#{world.incarnations[proxy]}", proxy)
+                n, bad, retried = world.counts.get(key, [0, 0, 0])
+                series[key] = Counts({0: n - bad, 14: bad}, retried)
+        return Reading(world.now, series, tuple(sorted(world.unread)))
+
+
+@dataclass
+class _Store:
+    world: World
+
+    async def load(self, namespace: str, name: str) -> Stored | None:
+        return self.world.stored.get((namespace, name))
+
+    async def list(self, namespace: str | None = None) -> Sequence[Stored]:
+        return list(self.world.stored.values())
+
+    async def save(
+        self, namespace: str, name: str, *, spec: Mapping[str, Any], state: Mapping[str, Any], expect: int
+    ) -> int:
+        self.world.kill("save", "before")
+        found = self.world.stored.get((namespace, name))
+        if (found.version if found else 0) != expect:
+            raise Conflict("somebody else has written")
+        self.world.stored[namespace, name] = Stored(
+            namespace, name, copy.deepcopy(spec), copy.deepcopy(state), expect + 1
+        )
+        self.world.kill("save", "after")
+        return expect + 1
+
+    async def delete(self, namespace: str, name: str, *, expect: int) -> None:
+        self.world.kill("delete", "before")
+        if self.world.stored[namespace, name].version != expect:
+            raise Conflict("somebody else has written")
+        del self.world.stored[namespace, name]
+        self.world.kill("delete", "after")
+
+    async def record(self, namespace: str, name: str, entries: Sequence[Mapping[str, Any]]) -> None:
+        self.world.kill("record", "before")
+        self.world.entries += [entry for entry in entries if entry not in self.world.entries]
+        self.world.kill("record", "after")
+
+    async def journal(self, namespace: str, name: str, *, limit: int = 0) -> Sequence[Mapping[str, Any]]:
+        return self.world.entries[-limit:] if limit else self.world.entries
