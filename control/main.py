@@ -20,8 +20,8 @@ import structlog
 from control.api.access import loopback, read_or_make_token
 from control.api.server import ControlServer
 from control.errors import TidegateError
-from control.observe import configure_logs
 from control.settings import Settings, settings, state_dir_option
+from control.telemetry import configure_logs
 from control.wiring import controller
 
 
@@ -56,9 +56,8 @@ async def serve(chosen: Settings) -> None:
             log.warning("state kept aside", notice=notice)
         server = ControlServer(parts.shifts, listen=chosen.listen, token=token, version=version("tidegate"))
         await server.start()
-        if chosen.metrics:
-            parts.metrics.serve(loopback(chosen.metrics), lambda: parts.runner.waiting)
-        _say({"ready": True, "listen": server.address, "notices": list(parts.notices)})
+        metrics = parts.metrics.serve(loopback(chosen.metrics), parts.runner.waiting) if chosen.metrics else None
+        _say({"ready": True, "listen": server.address, "metrics": metrics, "notices": list(parts.notices)})
         try:
             await _until(stop, parts.run())
         finally:

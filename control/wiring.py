@@ -18,10 +18,10 @@ from control.loop.feed import ChangeFeed, ObservedStore, ShiftKey
 from control.loop.queue import Backoff
 from control.loop.reconcile import Outcome, Ports, reconcile
 from control.loop.runner import Runner, concerned
-from control.observe import LoopMetrics, LoopObserver
 from control.ports import Documents, Store
 from control.settings import Settings
 from control.spec import from_document
+from control.telemetry import LoopMetrics, LoopObserver
 from mesh.traffic import RouteRef
 
 

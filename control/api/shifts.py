@@ -14,11 +14,12 @@ from typing import Any, Protocol, TypeVar
 from control.api.model import ApplyResult, CommandResult, ShiftChange, ShiftDocument
 from control.engine.admission import admit
 from control.engine.command import Command
-from control.engine.commands import accept, accept_deletion
+from control.engine.commands import accept_deletion
 from control.engine.phase import FINISHED, Phase
 from control.engine.state import ShiftState, new_state
 from control.engine.status import status
 from control.errors import Conflict, InvariantBroken, NotFound, Refused, Unavailable
+from control.loop.commands import accept
 from control.loop.feed import ChangeFeed, ShiftKey
 from control.loop.troubles import Trouble
 from control.ports import Clock, Store, Stored
@@ -119,11 +120,10 @@ class Shifts:
 
     async def _command(self, namespace: str, name: str, command: Command, *, dry_run: bool) -> CommandResult:
         stored = await self._stored(namespace, name)
-        state = _state(stored)
-        accepted = accept(from_document(stored.spec), state, command)
-        if accepted.state is state:  # taken before, under the same id
+        accepted = accept(stored, command, self.now())
+        if accepted.state == stored.state:  # taken before, under the same id
             return CommandResult(self._document(stored), accepted.sentence)
-        after = await self._save(replace(stored, state=accepted.state.to_json()), dry_run=dry_run)
+        after = await self._save(replace(stored, state=accepted.state), dry_run=dry_run)
         return CommandResult(self._document(after), accepted.sentence)
 
     async def _save(self, wanted: Stored, *, dry_run: bool) -> Stored:

@@ -21,13 +21,16 @@ from mesh.traffic import RouteRef
 
 
 class Outcome(Protocol):
-    """What one look says: when the next is due, and whether it decided something."""
+    """What one look says: when the next is due, whether it decided something, and whether the shift is gone."""
 
     @property
     def next_tick(self) -> timedelta: ...
 
     @property
     def changed(self) -> bool: ...
+
+    @property
+    def gone(self) -> bool: ...
 
 
 class Observer(Protocol):
@@ -58,8 +61,8 @@ class Runner:
         self._queue: WorkQueue[ShiftKey] = WorkQueue(time.monotonic)
         self._troubles: dict[ShiftKey, Trouble] = {}
 
-    @property
     def waiting(self) -> int:
+        """How many shifts have their next look planned."""
         return len(self._queue)
 
     def trouble(self, key: ShiftKey) -> Trouble | None:
@@ -76,11 +79,6 @@ class Runner:
         """A person changed or commanded the shift: look now, even if it was frozen."""
         self._troubles.pop(key, None)
         self._queue.add(key)
-
-    def forget(self, key: ShiftKey) -> None:
-        """The shift is gone."""
-        self._queue.forget(key)
-        self._troubles.pop(key, None)
 
     async def run(
         self,
@@ -108,7 +106,8 @@ class Runner:
             return
         self._troubles.pop(key, None)
         self._observer.ticked(key, outcome, time.monotonic() - began)
-        self._queue.add(key, after_s=outcome.next_tick.total_seconds())
+        if not outcome.gone:
+            self._queue.add(key, after_s=outcome.next_tick.total_seconds())
 
     async def _work(self) -> None:
         while True:

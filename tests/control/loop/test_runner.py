@@ -27,6 +27,7 @@ SOON, LATE = timedelta(milliseconds=1), timedelta(hours=1)
 class Looked:
     next_tick: timedelta
     changed: bool = False
+    gone: bool = False
 
 
 @dataclass
@@ -144,17 +145,16 @@ async def test_a_person_unfreezes_a_shift() -> None:
 async def test_a_changed_document_wakes_a_shift_early() -> None:
     world = script(Looked(LATE))
     async with running(world) as runner:
-        await until(lambda: runner.waiting == 1)
+        await until(lambda: runner.waiting() == 1)
         world.changes.put_nowait(RouteRef("default", "translator"))
         await until(lambda: world.looks[KEY] == 2)
 
 
-async def test_a_forgotten_shift_is_left_alone() -> None:
-    world = script(Looked(LATE))
+async def test_a_shift_that_is_gone_is_left_alone() -> None:
+    world = World({KEY: iter([Looked(SOON, gone=True)]), OTHER: iter([Looked(SOON), Looked(SOON)])})
     async with running(world) as runner:
-        await until(lambda: runner.waiting == 1)
-        runner.forget(KEY)
-        assert runner.waiting == 0
+        await until(lambda: world.looks[OTHER] == 3 and runner.waiting() == 1)
+        assert world.looks[KEY] == 1
 
 
 async def test_one_shift_is_never_looked_at_twice_at_once() -> None:

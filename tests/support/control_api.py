@@ -1,0 +1,74 @@
+"""A ControlService on a real store and a real port, without a loop behind it: what it would wake is written down."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from control.adapters.store.sqlite import SqliteStore
+from control.api.client import GrpcShiftClient
+from control.api.server import ControlServer
+from control.api.shifts import Shifts
+from control.loop.feed import ChangeFeed, ObservedStore, ShiftKey
+from control.loop.troubles import Trouble
+from tests.support.control_time import StillClock
+
+TOKEN = "secret"
+SHIFT = b"""\
+apiVersion: tidegate.dev/v1alpha1
+kind: TrafficShift
+metadata: {name: translator, namespace: default}
+spec:
+  target:
+    host: translator
+    routes: [{virtualService: translator, route: primary}]
+  stable: v1
+  canary: v2
+  strategy: {kind: steps, steps: [1%, 20%, 100%], hold: 10s}
+"""
+
+
+@dataclass
+class Loop:
+    """Stands for the loop: who was woken, and what looks run into."""
+
+    woken: list[ShiftKey] = field(default_factory=list)
+    troubles: dict[ShiftKey, Trouble] = field(default_factory=dict)
+
+    def wake_by_person(self, key: ShiftKey) -> None:
+        self.woken.append(key)
+
+    def trouble(self, key: ShiftKey) -> Trouble | None:
+        return self.troubles.get(key)
+
+
+@dataclass
+class Api:
+    """A running server, and what is behind it."""
+
+    address: str
+    store: ObservedStore
+    feed: ChangeFeed
+    loop: Loop
+    shifts: Shifts
+    server: ControlServer
+
+
+@asynccontextmanager
+async def serving_api(folder: Path) -> AsyncIterator[Api]:
+    clock, feed, loop = StillClock(), ChangeFeed(), Loop()
+    inner = await SqliteStore.open(folder, clock.now())
+    store = ObservedStore(inner, feed)
+    shifts = Shifts(store, clock, loop, feed, asyncio.Lock())
+    server = ControlServer(shifts, listen="127.0.0.1:0", token=TOKEN, version="1.2.3")
+    await server.start()
+    try:
+        yield Api(server.address, store, feed, loop, shifts, server)
+    finally:
+        await server.stop(0)
+        await inner.close()
+
+
+def client(api: Api, token: str = TOKEN) -> GrpcShiftClient:
+    return GrpcShiftClient(api.address, token, timeout_s=5)
