@@ -13,7 +13,7 @@ from pathlib import Path
 
 import click
 
-from control.errors import Problem, SpecError, TidegateError
+from control.errors import InvariantBroken, Problem, SpecError, TidegateError
 
 BUG, INTERRUPTED, BAD_INPUT = 70, 130, 2
 MAX_LINE = 200
@@ -41,6 +41,11 @@ def report(error: BaseException) -> int:
             return _report_usage(usage)
         case SpecError() as mistakes:
             return _report_mistakes(mistakes)
+        case InvariantBroken() as broken:
+            _say(
+                broken.code, broken.message, broken.hint or "this is a bug: please report it with the controller's log"
+            )
+            return broken.exit_code
         case TidegateError() as known:
             _say(known.code, known.message, known.hint)
             return known.exit_code

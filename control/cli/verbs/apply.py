@@ -8,6 +8,7 @@ import click
 
 from control.cli.connection import controller, run
 from control.cli.failure import BadText
+from control.cli.inputs import read_input
 from control.cli.options import dry_run_option, examples, output_option
 from control.cli.printing import emit
 from control.errors import SpecError
@@ -15,8 +16,6 @@ from control.settings import state_dir_option
 
 if TYPE_CHECKING:
     from control.api.model import ApplyResult
-
-MAX_BYTES = 1 << 20
 
 
 @click.command(
@@ -37,19 +36,13 @@ def command(files: Sequence[BinaryIO], dry_run: bool, output: str, state_dir: Pa
     All mistakes of a file are shown at once, each with its line. A file with a mistake changes nothing; files are
     applied one after another.
     """
-    results = [run(_apply(state_dir, *_text(file), dry_run)) for file in files]
+    results = [run(_apply(state_dir, *read_input(file), dry_run)) for file in files]
     words = {True: "would be ", False: ""}[dry_run]
 
     def lines(_look: object) -> str:
         return "\n".join(f"trafficshift {r.shift.namespace}/{r.shift.name} {words}{r.outcome}" for r in results)
 
     emit([result.shift.document for result in results], output, lines)
-
-
-def _text(file: BinaryIO) -> tuple[bytes, str]:
-    """The text and what to call it; read no further than a manifest can be long."""
-    name = "standard input" if file.name in ("<stdin>", "-") else str(file.name)
-    return file.read(MAX_BYTES + 1), name
 
 
 async def _apply(state_dir: Path, text: bytes, source: str, dry_run: bool) -> "ApplyResult":

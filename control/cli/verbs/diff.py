@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, BinaryIO
 import click
 
 from control.cli.connection import controller, resolve, run
+from control.cli.inputs import read_input
 from control.cli.options import examples, name_argument, namespace_option, output_option
 from control.cli.printing import emit, screen
 from control.errors import NotFound, Refused
@@ -79,7 +80,7 @@ def command(
 def _from_file(file: BinaryIO) -> "tuple[TrafficShift, int]":
     from control.cli.manifest import parsed
 
-    return parsed(file.read(), str(file.name)), 0
+    return parsed(*read_input(file)), 0
 
 
 async def _from_controller(state_dir: Path, namespace: str, name: str) -> "tuple[TrafficShift, int]":

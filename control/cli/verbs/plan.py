@@ -4,6 +4,7 @@ from typing import BinaryIO
 
 import click
 
+from control.cli.inputs import read_input
 from control.cli.options import examples, output_option
 from control.cli.printing import emit, screen
 from control.view.plan import plan_view
@@ -27,6 +28,6 @@ def command(file: BinaryIO, rate: float | None, output: str) -> None:
     from control.cli.manifest import parsed
     from control.spec import to_document
 
-    shift = parsed(file.read(), str(file.name))
+    shift = parsed(*read_input(file))
     plan = plan_view(to_document(shift), rate=rate)
     emit(plan, output, screen("tables:plan_screen", plan))

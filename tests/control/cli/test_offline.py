@@ -1,0 +1,157 @@
+"""What works without anything running: plan, diff, lint, and the texts of every command."""
+
+import json
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import click
+import pytest
+import yaml
+
+from control.cli import docs
+from control.cli.main import VERBS, cli
+from control.local.manifests import SHIFT, write_documents
+from tests.support.cli_control import tidegate
+
+
+@pytest.fixture
+def manifests(tmp_path: Path) -> Path:
+    """The demo's own documents."""
+    write_documents("127.64.9", tmp_path / "documents")
+    return tmp_path / "documents"
+
+
+def test_plan_tells_steps_times_and_requests() -> None:
+    ran = tidegate("plan", SHIFT, "--rate", "200")
+    assert ran.code == 0, ran.err
+    assert "takes 50 s" in ran.out
+    assert "2 of 5  5%    after 10 s" in ran.out
+
+
+@pytest.mark.parametrize(("output", "read"), [("json", json.loads), ("yaml", yaml.safe_load)])
+def test_plan_for_machines(output: str, read: Any) -> None:
+    plan = read(tidegate("plan", SHIFT, "-o", output).out)
+    assert [step["share"] for step in plan["steps"]] == ["1%", "5%", "20%", "50%", "100%"]
+
+
+def test_plan_of_a_bad_manifest(tmp_path: Path) -> None:
+    bad = tmp_path / "bad.yaml"
+    bad.write_text("kind: TrafficShift\n")
+    ran = tidegate("plan", bad)
+    assert (ran.code, ran.out) == (2, "")
+    assert f"{bad}:1:1: " in ran.err
+    assert tidegate("plan", SHIFT, "--rate", "0").code == 2
+
+
+def test_diff_shows_only_weights(manifests: Path) -> None:
+    ran = tidegate("diff", "--file", SHIFT, "--documents", manifests)
+    assert ran.code == 0, ran.err
+    changed = sorted(line[6:].replace(" ", "") for line in ran.out.splitlines() if line[6:7] in ("-", "+"))
+    assert (
+        changed
+        == ["+weight:1", "+weight:1", "+weight:99", "+weight:99", "-weight:0", "-weight:0"] + ["-weight:100"] * 2
+    )
+    assert "from 0% to 1%: 2 documents would change" in ran.out
+
+
+def test_diff_to_a_share_that_is_there_already(manifests: Path) -> None:
+    view = json.loads(tidegate("diff", "--file", SHIFT, "--documents", manifests, "--to", "0%", "-o", "json").out)
+    assert [document["lines"] for document in view["documents"]] == [[], []]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("primary", "primry", "its routes: primary"),
+        ("canary: v2", "canary: v3", "add to its route list"),
+        ("virtualService: edge", "virtualService: egde", "there are: "),
+    ],
+    ids=["a route that is not there", "a destination that is missing", "a document that is not there"],
+)
+def test_what_does_not_fit_the_documents_is_told_by_diff_and_lint(
+    manifests: Path, tmp_path: Path, old: str, new: str, said: str
+) -> None:
+    shift = manifests / "shift.yaml"
+    shift.write_text(SHIFT.read_text().replace(old, new))
+    for ran in (tidegate("diff", "--file", shift, "--documents", manifests), tidegate("lint", manifests)):
+        assert (ran.code, ran.out) == (2, "")
+        assert said in ran.err
+
+
+@pytest.mark.parametrize("share", ["150%", "-1%", "some"])
+def test_diff_refuses_impossible_shares(share: str) -> None:
+    assert tidegate("diff", "--file", SHIFT, "--to", share).code == 2
+
+
+def test_diff_without_documents(tmp_path: Path) -> None:
+    ran = tidegate("diff", "--file", SHIFT, "--state-dir", tmp_path / "none")
+    assert ran.code == 2
+    assert "--documents" in ran.err
+
+
+def test_lint_has_nothing_to_say_about_the_demo(manifests: Path) -> None:
+    (manifests / "shift.yaml").write_text(SHIFT.read_text())
+    ran = tidegate("lint", manifests)
+    assert (ran.code, ran.out) == (0, "")
+    assert "1 shift: no mistakes" in ran.err
+    assert json.loads(tidegate("lint", manifests, "-o", "json").out) == []
+
+
+def test_lint_finds_the_mistakes_of_all_files_at_once(manifests: Path) -> None:
+    (manifests / "a.yaml").write_text("kind: VirtualService\nkind: Gateway\n")
+    (manifests / "b.yaml").write_text("kind: TrafficShift\nspec: {steps: 3}\n")
+    ran = tidegate("lint", manifests)
+    assert ran.code == 2
+    assert f"{manifests / 'a.yaml'}:" in ran.err
+    assert f"{manifests / 'b.yaml'}:" in ran.err
+    found = tidegate("lint", manifests, "-o", "json")
+    assert found.code == 2
+    assert {Path(problem["source"]).name for problem in json.loads(found.out)} == {"a.yaml", "b.yaml"}
+
+
+def test_lint_of_an_empty_folder(tmp_path: Path) -> None:
+    assert tidegate("lint", tmp_path).code == 2
+
+
+def test_the_page_of_all_commands_is_fresh() -> None:
+    assert docs.PAGE.read_text(encoding="utf-8") == docs.page(), "run: python -m control.cli.docs"
+    assert docs.main(["--check"]) == 0
+
+
+@pytest.mark.parametrize("name", VERBS)
+def test_every_command_teaches_by_examples(name: str) -> None:
+    command = cli.get_command(click.Context(cli), name)
+    assert command is not None
+    ran = tidegate(name, "--help")
+    assert ran.code == 0
+    words = ran.out.split()
+    assert words[:2] == ["Usage:", "tidegate"]
+    if VERBS[name].path.startswith("control.cli") and not isinstance(command, click.Group):
+        assert f"tidegate {name}" in ran.out.partition("\n")[2]
+
+
+def test_a_word_that_is_no_command() -> None:
+    ran = tidegate("statsu")
+    assert (ran.code, ran.out) == (2, "")
+    assert ran.err.startswith("error[usage]: there is no command 'statsu'. Did you mean status?")
+    assert tidegate("qqqq").code == 2
+    assert tidegate("status", "--no-such-option").code == 2
+
+
+def test_the_list_of_commands_is_there_at_once() -> None:
+    """Nothing heavy is imported for it; the time is the best of three, since machines are noisy."""
+    script = (
+        "import sys; from control.cli.main import main; main(['--help']); print(sorted(sys.modules), file=sys.stderr)"
+    )
+    times = []
+    for _ in range(3):
+        begin = time.perf_counter()
+        done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+        times.append(time.perf_counter() - begin)
+    heavy = {"grpc", "rich", "numpy", "pydantic", "yaml", "asyncio", "google.protobuf"}
+    assert not heavy & set(done.stderr.split())
+    assert "See a shift" in done.stdout
+    assert min(times) < 0.3
