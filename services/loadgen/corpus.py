@@ -1,9 +1,10 @@
 """Which texts does the load carry?
 
-Real sentences in six languages (data/NOTICE says where they come from). A *fresh* text joins two or more sentences
-of one language into a single longer sentence with that language's "and": the number `index` picks the sentences, so
-that no two indices give the same text and a cache, whole-text or by sentence, can't have seen it. A *hot* text is one
-of a fixed small set, repeated with Zipf's frequencies, which is what a cache lives from.
+Real sentences in six languages (data/NOTICE says where they come from). Text number `index` is one of these sentences;
+beyond the first round it opens with a case number ("In case 4711, everyone has the right to education."). So no two
+indices give the same text, an engine must work through all of its words, and neither a cache of whole texts nor one of
+sentences can have seen it. *Fresh* texts count on from a seeded place; *hot* ones are a fixed small set, repeated with
+Zipf's frequencies, which is what a cache lives from.
 """
 
 from collections.abc import Mapping, Sequence
@@ -11,8 +12,15 @@ from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 
-CONJUNCTIONS: Mapping[str, str] = {"ca": "i", "en": "and", "es": "y", "fr": "et", "it": "e", "pt": "e"}
-LANGUAGES = tuple(CONJUNCTIONS)
+OPENINGS: Mapping[str, str] = {
+    "ca": "En el cas {}, ",
+    "en": "In case {}, ",
+    "es": "En el caso {}, ",
+    "fr": "Dans le cas {}, ",
+    "it": "Nel caso {}, ",
+    "pt": "No caso {}, ",
+}
+LANGUAGES = tuple(OPENINGS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,41 +31,27 @@ class Corpus:
     sentences: tuple[str, ...]
 
     def __post_init__(self) -> None:
-        if len(self.sentences) < 2 or len(set(self.sentences)) != len(self.sentences):
-            raise ValueError(f"the corpus of {self.language!r} needs at least two different sentences")
+        if not self.sentences or len(set(self.sentences)) != len(self.sentences):
+            raise ValueError(f"the corpus of {self.language!r} needs different sentences")
 
     def text(self, index: int) -> str:
-        """The text number `index`: one joined sentence. Different indices give different texts.
+        """The text number `index`, from 0 up. Different indices give different texts.
 
-        Invariant: indices below n are the single sentences, then come the n*n pairs, then the triples, and so on.
+        Example: with two sentences: "Ann sings." "Bob reads." "In case 1, ann sings." "In case 1, bob reads."
         """
-        first, *others = [self.sentences[place] for place in places(index, len(self.sentences))]
-        clauses = [first.rstrip("."), *(_lower_first(sentence.rstrip(".")) for sentence in others)]
-        return f" {CONJUNCTIONS[self.language]} ".join(clauses) + "."
+        case, place = divmod(index, len(self.sentences))
+        sentence = self.sentences[place]
+        return OPENINGS[self.language].format(case) + _lower_first(sentence) if case else sentence
 
-    @property
-    def first_triple(self) -> int:
-        """The lowest index whose text joins three sentences."""
-        return len(self.sentences) + len(self.sentences) ** 2
-
-
-def places(index: int, base: int) -> list[int]:
-    """Bijective numeration: 0..base-1 are one digit, the next base**2 numbers two digits, and so on.
-
-    Example: base 3: 0 -> [0], 2 -> [2], 3 -> [0, 0], 11 -> [2, 2], 12 -> [0, 0, 0].
-    """
-    digits: list[int] = []
-    rest = index + 1
-    while rest > 0:
-        rest, digit = divmod(rest - 1, base)
-        digits.append(digit)
-    return digits[::-1]
+    def index_of_case(self, case: int) -> int:
+        """The lowest index whose text opens with this case number."""
+        return case * len(self.sentences)
 
 
 @cache
 def sentences(language: str) -> tuple[str, ...]:
     """All sentences of `language` that ship with the load generator. Raises: KeyError for a language without data."""
-    if language not in CONJUNCTIONS:
+    if language not in OPENINGS:
         raise KeyError(language)
     text = resources.files(__package__).joinpath("data", f"{language}.txt").read_text(encoding="utf-8")
     return tuple(text.splitlines())

@@ -11,6 +11,7 @@ from random import Random
 from services.loadgen.corpus import LANGUAGES, Corpus, short_sentences
 
 MIN_SENTENCES = 10
+FRESH_CASES = (10_000, 900_000)  # far above the cases of hot texts
 
 
 class MixError(ValueError):
@@ -45,7 +46,7 @@ class Mix:
 
     pairs: tuple[Pair, ...] = V1_PAIRS
     detect_share: float = 0.25
-    hot_share: float = 0.5
+    hot_share: float = 0.7
     stream_share: float = 0.0
     hot_texts: int = 200
     zipf: float = 1.0
@@ -112,7 +113,7 @@ def _corpus(language: str, mix: Mix, random: Random) -> Corpus:
 
 
 def _fresh_start(corpus: Corpus, random: Random) -> int:
-    return corpus.first_triple + random.randrange(len(corpus.sentences) ** 3 // 2)
+    return corpus.index_of_case(random.randrange(*FRESH_CASES))
 
 
 def _stream_text(corpus: Corpus, first: int, amount: int) -> str:

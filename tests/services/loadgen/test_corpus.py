@@ -1,10 +1,10 @@
-"""The texts of the load: real, distinct, and joined into one sentence."""
+"""The texts of the load: real, and distinct."""
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from services.loadgen.corpus import LANGUAGES, Corpus, places, sentences, short_sentences
+from services.loadgen.corpus import LANGUAGES, Corpus, sentences, short_sentences
 
 THREE = Corpus("en", ("Ann sings.", "Bob reads.", "Cats sleep."))
 
@@ -26,32 +26,24 @@ def test_a_language_without_data_is_a_key_error() -> None:
 @pytest.mark.parametrize(
     ("index", "text"),
     [
-        pytest.param(0, "Ann sings.", id="the first is a sentence alone"),
+        pytest.param(0, "Ann sings.", id="the first sentence alone"),
         pytest.param(2, "Cats sleep.", id="the last alone"),
-        pytest.param(3, "Ann sings and ann sings.", id="then pairs"),
-        pytest.param(4, "Ann sings and bob reads.", id="the second is lower case"),
-        pytest.param(12, "Ann sings and ann sings and ann sings.", id="then triples"),
+        pytest.param(3, "In case 1, ann sings.", id="then with a case number"),
+        pytest.param(14, "In case 4, cats sleep.", id="and the next number"),
+        pytest.param(THREE.index_of_case(4711), "In case 4711, ann sings.", id="the first of a number"),
     ],
 )
 def test_text_by_index(index: int, text: str) -> None:
     assert THREE.text(index) == text
 
 
-def test_first_triple_is_where_triples_begin() -> None:
-    assert THREE.text(THREE.first_triple - 1).count(" and ") == 1
-    assert THREE.text(THREE.first_triple).count(" and ") == 2
+@given(st.sampled_from(LANGUAGES), st.sets(st.integers(0, 10_000_000), min_size=2, max_size=2))
+def test_two_indices_are_two_texts(language: str, indices: set[int]) -> None:
+    corpus = Corpus(language, sentences(language))
+    assert len({corpus.text(index) for index in indices}) == 2
 
 
-@given(base=st.integers(2, 50), index=st.integers(0, 100_000))
-def test_places_are_a_bijection(base: int, index: int) -> None:
-    value = 0
-    for digit in places(index, base):
-        assert 0 <= digit < base
-        value = value * base + digit + 1
-    assert value - 1 == index
-
-
-@pytest.mark.parametrize("few", [(), ("One.",), ("One.", "One.")], ids=["none", "one", "twice the same"])
-def test_too_few_sentences_are_refused(few: tuple[str, ...]) -> None:
-    with pytest.raises(ValueError, match="at least two"):
+@pytest.mark.parametrize("few", [(), ("One.", "One.")], ids=["none", "twice the same"])
+def test_a_corpus_without_different_sentences_is_refused(few: tuple[str, ...]) -> None:
+    with pytest.raises(ValueError, match="different sentences"):
         Corpus("en", few)
