@@ -80,7 +80,7 @@ class LoopObserver:
         write(
             "look",
             shift="/".join(key),
-            changed=outcome.changed,
+            **outcome.facts,
             took_ms=round(took_s * 1000, 1),
             next_s=outcome.next_tick.total_seconds(),
         )

@@ -3,9 +3,10 @@
 import asyncio
 import contextlib
 import random
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Iterable, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
+from typing import Any
 
 from control.adapters.localmesh.channel import MeshChannel
 from control.adapters.localmesh.documents import LocalDocuments
@@ -14,6 +15,8 @@ from control.adapters.localmesh.proxies import LocalProxies
 from control.adapters.localmesh.workloads import LocalWorkloads
 from control.adapters.store.sqlite import SqliteStore
 from control.api.shifts import Shifts
+from control.engine.state import ShiftState
+from control.engine.status import status
 from control.loop.feed import ChangeFeed, ObservedStore, ShiftKey
 from control.loop.queue import Backoff
 from control.loop.reconcile import Outcome, Ports, reconcile
@@ -55,6 +58,16 @@ class Controller:
         return concerned(targets, change)
 
 
+@dataclass(frozen=True, slots=True)
+class Told:
+    """An Outcome of the runner's: what reconcile said, and what the log is told of it."""
+
+    next_tick: timedelta
+    changed: bool
+    gone: bool
+    facts: Mapping[str, Any]
+
+
 @contextlib.asynccontextmanager
 async def controller(settings: Settings, token: str) -> AsyncIterator[Controller]:
     """A controller on this state folder and mesh. Raises Refused when another one holds the folder."""
@@ -75,8 +88,9 @@ async def controller(settings: Settings, token: str) -> AsyncIterator[Controller
 def _controller(
     settings: Settings, clock: SystemClock, ports: Ports, feed: ChangeFeed, notices: tuple[str, ...]
 ) -> Controller:
-    async def tick(key: ShiftKey, now: datetime) -> Outcome:
-        return await reconcile(ports, key, now)
+    async def tick(key: ShiftKey, now: datetime) -> Told:
+        outcome = await reconcile(ports, key, now)
+        return Told(outcome.next_tick, outcome.changed, outcome.gone, await _facts(ports.store, key, outcome, now))
 
     loop_metrics = LoopMetrics()
     runner = Runner(
@@ -95,3 +109,12 @@ def _controller(
         workers=settings.workers,
         notices=notices,
     )
+
+
+async def _facts(store: Store, key: ShiftKey, outcome: Outcome, now: datetime) -> Mapping[str, Any]:
+    """Where the shift is after a look that decided something. A quiet look costs no second read."""
+    stored = await store.load(*key) if outcome.changed and not outcome.gone else None
+    if stored is None:
+        return {"gone": outcome.gone}
+    shown = status(from_document(stored.spec), ShiftState.from_json(stored.state), now)
+    return {each: shown[each] for each in ("run", "phase", "step", "stepShare", "verdict", "reason")}

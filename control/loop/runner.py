@@ -10,7 +10,7 @@ import contextlib
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
 from datetime import datetime, timedelta
-from typing import Protocol
+from typing import Any, Protocol
 
 from control.errors import TidegateError
 from control.loop.feed import ShiftKey
@@ -21,7 +21,9 @@ from mesh.traffic import RouteRef
 
 
 class Outcome(Protocol):
-    """What one look says: when the next is due, whether it decided something, and whether the shift is gone."""
+    """What one look says: when the next is due, whether it decided something, whether the shift is gone, and facts
+    for the log.
+    """
 
     @property
     def next_tick(self) -> timedelta: ...
@@ -31,6 +33,9 @@ class Outcome(Protocol):
 
     @property
     def gone(self) -> bool: ...
+
+    @property
+    def facts(self) -> Mapping[str, Any]: ...
 
 
 class Observer(Protocol):

@@ -2,10 +2,11 @@
 
 import asyncio
 from collections import defaultdict
-from collections.abc import AsyncIterator, Iterable, Iterator
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from typing import Any
 
 import pytest
 
@@ -28,6 +29,7 @@ class Looked:
     next_tick: timedelta
     changed: bool = False
     gone: bool = False
+    facts: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass
