@@ -49,7 +49,7 @@ def _against_each_other(documents: Sequence[Document], cache: EncodeCache) -> li
 
 def _services(known: Registry) -> Iterator[_Clash]:
     owners: dict[tuple[str, str], str] = {}
-    for entry in known.entries:
+    for entry in known.places.entries:
         identity = entry.identity
         for host in entry.hosts:
             owner = owners.setdefault((identity.namespace, host), identity.name)

@@ -4,7 +4,7 @@ Every default of Envoy's that differs from Istio's is set: connect timeout, load
 break.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from datetime import timedelta
 
 from envoy_data_plane.envoy.config.cluster import v3 as cluster
@@ -26,8 +26,8 @@ from mesh.xds.translate.names import (
     outbound_cluster,
     stat_prefix,
 )
+from mesh.xds.translate.places import Rule, Service
 from mesh.xds.translate.policy import port_policy, subset_policy
-from mesh.xds.translate.registry import Registry, Rule, Service
 from mesh.xds.translate.resources import CLUSTER, Resource, resource
 from mesh.xds.translate.routes import config_metadata
 
@@ -48,17 +48,8 @@ _BALANCERS = {
 }
 
 
-def outbound_clusters(
-    registry: Registry, services: Sequence[Service], namespace: str, labels: Labels, cache: EncodeCache
-) -> Iterator[Resource]:
-    """The clusters of these services as a workload of `namespace` with `labels` calls them."""
-    for service in services:
-        rule = registry.rule(service, namespace, labels)
-        for port in service.ports:
-            yield from _service_clusters(service, port, rule, cache)
-
-
-def _service_clusters(service: Service, port: Port, rule: Rule | None, cache: EncodeCache) -> Iterator[Resource]:
+def service_clusters(service: Service, port: Port, rule: Rule | None, cache: EncodeCache) -> Iterator[Resource]:
+    """The cluster of a service's port and those of its subsets."""
     path = "" if rule is None else config_path("destination-rule", rule.source.namespace, rule.source.name)
     whole = port_policy(None if rule is None else rule.policy, port.number)
     yield from _cluster(service, port, whole, ("", ()), path, cache)

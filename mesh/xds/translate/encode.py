@@ -63,6 +63,13 @@ class EncodeCache(Memo):
     def __init__(self, limit: int = 50_000) -> None:
         super().__init__(limit)
         self.moments = Memo(4)
+        self._latest: tuple[Anything, Anything] = (None, None)
+
+    def of_moment(self, documents: Anything, build: Callable[[], T]) -> T:
+        """What was made of this very tuple of documents when it was asked for last; else it is built."""
+        if self._latest[0] is not documents or not isinstance(documents, tuple):
+            self._latest = (documents, build())
+        return cast("T", self._latest[1])
 
 
 def varint(value: int) -> bytes:

@@ -11,7 +11,7 @@ from mesh.istio.hosts import is_wildcard
 from mesh.istio.views import Endpoint, Labels, Port, selects
 from mesh.xds.translate.encode import EncodeCache, encode
 from mesh.xds.translate.names import outbound_cluster
-from mesh.xds.translate.registry import Registry, Service
+from mesh.xds.translate.places import Rule, Service
 from mesh.xds.translate.resources import ENDPOINT, Resource, resource
 
 UNIX = "unix://"
@@ -43,20 +43,13 @@ def _port_of(found: Endpoint, port: Port) -> int:
     return 0 if found.address.startswith(UNIX) else dict(found.ports).get(port.name, port.target)
 
 
-def load_assignments(
-    registry: Registry, services: Sequence[Service], namespace: str, labels: Labels, cache: EncodeCache
-) -> Iterator[Resource]:
-    """The endpoints of each EDS cluster of these services; an empty list rather than none, or Envoy waits for ever."""
-    for service in services:
-        if service.resolution != "STATIC":
-            continue
-        rule = registry.rule(service, namespace, labels)
-        subsets = [("", ()), *((subset.name, subset.labels) for subset in (rule.subsets if rule else ()))]
-        for port in service.ports:
-            for name, wanted in subsets:
-                yield _load_assignment(
-                    outbound_cluster(port.number, name, service.host), chosen(service, wanted, port), cache
-                )
+def load_assignments(service: Service, port: Port, rule: Rule | None, cache: EncodeCache) -> Iterator[Resource]:
+    """The endpoints of a port's EDS clusters; an empty list rather than none, or Envoy waits for ever."""
+    if service.resolution != "STATIC":
+        return
+    subsets = [("", ()), *((subset.name, subset.labels) for subset in (rule.subsets if rule else ()))]
+    for name, wanted in subsets:
+        yield _load_assignment(outbound_cluster(port.number, name, service.host), chosen(service, wanted, port), cache)
 
 
 def _load_assignment(name: str, places: tuple[PlaceToServe, ...], cache: EncodeCache) -> Resource:

@@ -80,7 +80,9 @@ def _only_ports(registry: Registry, rule: VirtualService, node: ProxyNode) -> tu
     """The one port of each destination that has just one; the rule's own namespace is asked for it first."""
     found = {}
     for host in sorted({entry.destination.host for http in rule.http for entry in http.destinations}):
-        service = registry.service(host, rule.identity.namespace) or registry.service(host, node.namespace)
+        service = registry.places.service(host, rule.identity.namespace) or registry.places.service(
+            host, node.namespace
+        )
         if service is not None and len(service.ports) == 1:
             found[host] = service.ports[0].number
     return tuple(found.items())

@@ -1,15 +1,15 @@
 """Which virtual hosts does a workload's Envoy have for the calls that go out on one port?"""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from mesh.istio.hosts import DOMAIN, covers, is_wildcard, overlap, specificity
 from mesh.istio.problem import DocumentKey
-from mesh.istio.views import Labels
-from mesh.istio.views_virtual_service import MESH, VirtualService
+from mesh.istio.views_virtual_service import VirtualService
 from mesh.xds.translate.actions import Lane
 from mesh.xds.translate.encode import EncodeCache, encode
-from mesh.xds.translate.registry import Registry, Service
+from mesh.xds.translate.places import Service
+from mesh.xds.translate.registry import Registry
 from mesh.xds.translate.resources import Resource
 from mesh.xds.translate.routes import Carrier, default_route, looks_at_source, routes
 from mesh.xds.translate.scope import EgressScope
@@ -47,21 +47,22 @@ def outbound_routes(
 
 def _outbound_routes(scope: EgressScope, carrier: Carrier, cache: EncodeCache, *, registry_only: bool) -> ShapedRoutes:
     drafts = list(_drafts(scope, carrier, cache))
-    hosts = sorted(_settled(drafts, scope.port.number, carrier.namespace), key=lambda host: host.name)
+    hosts = sorted(_settled(drafts, scope.port, carrier.namespace), key=lambda host: host.name)
     hosts.append(catch_all(registry_only=registry_only, cache=cache))
     documents = frozenset(draft.rule.identity.key for draft in drafts if draft.rule is not None)
-    return ShapedRoutes(route_configuration(str(scope.port.number), hosts, cache), documents)
+    return ShapedRoutes(route_configuration(str(scope.port), hosts, cache), documents)
 
 
 def _drafts(scope: EgressScope, carrier: Carrier, cache: EncodeCache) -> Iterator[_Draft]:
     """Hosts with a VirtualService first, the oldest rule first; then the services that are left."""
-    left = {service.host: service for service in scope.services}
+    services = {service.host: service for service in scope.services}
+    left = dict(services)
     owners = _owners(scope)
-    lane = Lane(scope.port.number)
+    lane = Lane(scope.port)
     for rule in scope.rules:
         made = tuple(encoded.body for encoded in routes(rule, lane, carrier, cache)) if _applies(rule, scope) else ()
-        matched, unknown = _hosts(rule, scope.services, owners)
-        if not made or not (matched or scope.port.number == _PLAIN_HTTP):
+        matched, unknown = _hosts(rule, services, owners)
+        if not made or not (matched or scope.port == _PLAIN_HTTP):
             continue
         for host in unknown:
             yield _Draft(host, None, made, rule)
@@ -69,7 +70,7 @@ def _drafts(scope: EgressScope, carrier: Carrier, cache: EncodeCache) -> Iterato
             left.pop(service.host, None)
             yield _Draft(service.host, service, made, rule)
     for service in left.values():
-        yield _Draft(service.host, service, (_default(service.host, scope.port.number, cache),), None)
+        yield _Draft(service.host, service, (_default(service.host, scope.port, cache),), None)
 
 
 def _default(host: str, port: int, cache: EncodeCache) -> bytes:
@@ -78,36 +79,45 @@ def _default(host: str, port: int, cache: EncodeCache) -> bytes:
 
 def _applies(rule: VirtualService, scope: EgressScope) -> bool:
     """On any port but 80 a rule counts only when one of its hosts is a service there."""
-    if scope.port.number == _PLAIN_HTTP:
+    if scope.port == _PLAIN_HTTP:
         return True
-    return any(overlap(host, service.host) for host in rule.hosts for service in scope.services)
+    exact = {service.host for service in scope.services}
+    wild = [host for host in exact if is_wildcard(host)]
+    return any(
+        host in exact or any(overlap(host, other) for other in (exact if is_wildcard(host) else wild))
+        for host in rule.hosts
+    )
 
 
 def _owners(scope: EgressScope) -> dict[str, VirtualService]:
     """Of each service the rule with the most specific host for it; among equals the oldest."""
+    claims: dict[str, VirtualService] = {}
+    for rule in scope.rules:
+        for host in rule.hosts:
+            claims.setdefault(host, rule)
+    wild = sorted((host for host in claims if is_wildcard(host)), key=specificity)
     owners = {}
     for service in scope.services:
-        claims = [
-            (specificity(host), index, rule)
-            for index, rule in enumerate(scope.rules)
-            for host in rule.hosts
-            if covers(host, service.host)
-        ]
-        if claims:
-            owners[service.host] = min(claims, key=lambda claim: claim[:2])[2]
+        best = (
+            service.host if service.host in claims else next((host for host in wild if covers(host, service.host)), "")
+        )
+        if best:
+            owners[service.host] = claims[best]
     return owners
 
 
 def _hosts(
-    rule: VirtualService, services: Sequence[Service], owners: dict[str, VirtualService]
+    rule: VirtualService, services: Mapping[str, Service], owners: Mapping[str, VirtualService]
 ) -> tuple[list[Service], list[str]]:
     """The services that a rule speaks of, and its hosts that are no service."""
     matched, unknown = [], []
     for host in sorted(rule.hosts, key=is_wildcard):
-        found = [service for service in services if covers(host, service.host)]
-        if not found:
+        if host in services:
+            matched.append(services[host])
+        elif not is_wildcard(host) or not (found := [name for name in services if covers(host, name)]):
             unknown.append(host)
-        matched += [service for service in found if not is_wildcard(host) or owners[service.host] is rule]
+        else:
+            matched += [services[name] for name in found if owners[name] is rule]
     return matched, unknown
 
 
@@ -143,8 +153,3 @@ def _short_names(host: str, namespace: str) -> list[str]:
     if qualified == host or not dot or "." in owner:
         return []
     return [*([name] if owner == namespace else []), f"{qualified}.svc", qualified]
-
-
-def carrier(namespace: str, labels: Labels) -> Carrier:
-    """The carrier of routes inside the mesh."""
-    return Carrier(MESH, namespace, labels)

@@ -28,8 +28,11 @@ def sidecar_of(registry: Registry, workload: WorkloadEntry) -> Sidecar | None:
 
 def workload_of(registry: Registry, node: ProxyNode) -> WorkloadEntry | None:
     """The workload that a proxy stands beside."""
-    names = {f"{item.identity.name}.{item.identity.namespace}": item for item in registry.workloads}
-    return names.get(node.id)
+    return registry.places.memo.get("workloads-by-id", lambda: _by_id(registry)).get(node.id)
+
+
+def _by_id(registry: Registry) -> dict[str, WorkloadEntry]:
+    return {f"{item.identity.name}.{item.identity.namespace}": item for item in registry.workloads}
 
 
 def _routers(registry: Registry) -> Iterator[ProxyNode]:
