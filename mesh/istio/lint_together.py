@@ -15,6 +15,7 @@ from mesh.istio.lint_scene import (
     Route,
     Scene,
     Subset,
+    Target,
     gateways_of,
     hosts_of,
     mapping,
@@ -26,58 +27,58 @@ from mesh.istio.lint_scene import (
     word,
     words,
 )
-from mesh.istio.lint_text import Note, Notes
+from mesh.istio.problem import Problem
 from mesh.istio.yaml_nodes import Data
 
 HTTP_PROTOCOLS = ("HTTP", "HTTP2", "GRPC", "GRPC-WEB")
 
 
-def unknown_host(scene: Scene) -> Notes:
+def unknown_host(scene: Scene) -> Iterator[Problem]:
     for target in scene.targets:
         if target.host != "*" and not scene.service(target.host):
             hint = "known hosts: " + (", ".join(sorted(scene.services)) or "none")
             path = (*target.path, "destination", "host")
-            yield Note(target.document, path, f"no ServiceEntry declares the host {target.host}", hint)
+            yield target.document.problem(path, f"no ServiceEntry declares the host {target.host}", hint)
 
 
-def unknown_subset(scene: Scene) -> Notes:
+def unknown_subset(scene: Scene) -> Iterator[Problem]:
     for target in scene.targets:
         names = sorted({subset.name for subset in scene.subsets_for(target.host)})
         if target.subset and target.subset not in names:
             message = f"no DestinationRule gives {target.host} a subset {target.subset}"
             hint = "its subsets: " + ", ".join(names) if names else "add a DestinationRule with this subset first"
-            yield Note(target.document, (*target.path, "destination", "subset"), message, hint)
+            yield target.document.problem((*target.path, "destination", "subset"), message, hint)
 
 
-def unknown_gateway(scene: Scene) -> Notes:
+def unknown_gateway(scene: Scene) -> Iterator[Problem]:
     for document in scene.virtual_services:
         for at, name in enumerate(gateways_of(document)):
             if name != MESH and name not in scene.gateways:
                 hint = "known gateways: " + (", ".join(sorted(scene.gateways)) or "none")
-                yield Note(document, ("spec", "gateways", at), f"there is no Gateway {name}", hint)
+                yield document.problem(("spec", "gateways", at), f"there is no Gateway {name}", hint)
 
 
-def port_needed(scene: Scene) -> Notes:
+def port_needed(scene: Scene) -> Iterator[Problem]:
     for target in scene.targets:
         service = scene.service(target.host)
         if service and target.port is None and len(service.ports) > 1:
             ports = ", ".join(str(port) for port in sorted(service.ports))
             path = (*target.path, "destination")
-            yield Note(
-                target.document, path, f"{target.host} has several ports: name one", f"port: {{number: ...}} of {ports}"
+            yield target.document.problem(
+                path, f"{target.host} has several ports: name one", f"port: {{number: ...}} of {ports}"
             )
 
 
-def port_unknown(scene: Scene) -> Notes:
+def port_unknown(scene: Scene) -> Iterator[Problem]:
     for target in scene.targets:
         service = scene.service(target.host)
         if service and target.port is not None and target.port not in service.ports:
             ports = ", ".join(str(port) for port in sorted(service.ports))
             path = (*target.path, "destination", "port")
-            yield Note(target.document, path, f"{target.host} has no port {target.port}", f"its ports: {ports}")
+            yield target.document.problem(path, f"{target.host} has no port {target.port}", f"its ports: {ports}")
 
 
-def port_not_http(scene: Scene) -> Notes:
+def port_not_http(scene: Scene) -> Iterator[Problem]:
     routed = {target.host for target in scene.targets}
     for document in scene.of_kind("ServiceEntry"):
         hosts = {host.lower() for host in words(spec_of(document).get("hosts"))}
@@ -86,35 +87,35 @@ def port_not_http(scene: Scene) -> Notes:
             if hosts & routed and protocol and protocol not in HTTP_PROTOCOLS:
                 path = ("spec", "ports", at, "protocol")
                 message = f"{protocol} is not routed by request, so weights have no effect on this port"
-                yield Note(document, path, message, f"one of {', '.join(HTTP_PROTOCOLS)}")
+                yield document.problem(path, message, f"one of {', '.join(HTTP_PROTOCOLS)}")
 
 
-def grpc_as_http1(scene: Scene) -> Notes:
+def grpc_as_http1(scene: Scene) -> Iterator[Problem]:
     for document in scene.of_kind("ServiceEntry"):
         for at, port in enumerate(sequence(spec_of(document).get("ports"))):
             name, protocol = word(mapping(port).get("name")), word(mapping(port).get("protocol")).upper()
             if name.split("-")[0] in ("grpc", "http2") and protocol == "HTTP":
                 message = f"the port {name} is declared HTTP: its calls would go out as HTTP/1.1"
-                yield Note(document, ("spec", "ports", at, "protocol"), message, "write GRPC or HTTP2")
+                yield document.problem(("spec", "ports", at, "protocol"), message, "write GRPC or HTTP2")
 
 
-def empty_subset_in_use(scene: Scene) -> Notes:
+def empty_subset_in_use(scene: Scene) -> Iterator[Problem]:
     used = {(target.host, target.subset) for target in _with_traffic(scene)}
     for subset in _empty_subsets(scene):
         if (rule_host(subset.document), subset.name) in used:
             message = f"the subset {subset.name} gets traffic but selects no endpoint of {rule_host(subset.document)}"
-            yield Note(subset.document, subset.path, message, _labels_hint(subset))
+            yield subset.document.problem(subset.path, message, _labels_hint(subset))
 
 
-def empty_subset(scene: Scene) -> Notes:
+def empty_subset(scene: Scene) -> Iterator[Problem]:
     used = {(target.host, target.subset) for target in _with_traffic(scene)}
     for subset in _empty_subsets(scene):
         if (rule_host(subset.document), subset.name) not in used:
             message = f"the subset {subset.name} selects no endpoint of {rule_host(subset.document)}"
-            yield Note(subset.document, subset.path, message, _labels_hint(subset))
+            yield subset.document.problem(subset.path, message, _labels_hint(subset))
 
 
-def _with_traffic(scene: Scene) -> Iterator[Data]:
+def _with_traffic(scene: Scene) -> Iterator[Target]:
     for route in scene.routes:
         targets = route.targets
         yield from (target for target in targets if target.weight or len(targets) == 1)
@@ -134,16 +135,16 @@ def _labels_hint(subset: Subset) -> str:
     return f"it wants the labels {wanted}" if wanted else "it has no labels, and the host no endpoints"
 
 
-def unknown_rule_host(scene: Scene) -> Notes:
+def unknown_rule_host(scene: Scene) -> Iterator[Problem]:
     for document in scene.destination_rules:
         host = rule_host(document)
         if host and not any(covers(host, known) or covers(known, host) for known in scene.services):
-            yield Note(
-                document, ("spec", "host"), f"no ServiceEntry declares the host {host}", "the rule has no effect"
+            yield document.problem(
+                ("spec", "host"), f"no ServiceEntry declares the host {host}", "the rule has no effect"
             )
 
 
-def subset_shadowed(scene: Scene) -> Notes:
+def subset_shadowed(scene: Scene) -> Iterator[Problem]:
     """Of several DestinationRules for one host, the first one's subset of a name counts."""
     seen: dict[tuple[str, str, str], Document] = {}
     for subset in scene.subsets:
@@ -151,10 +152,10 @@ def subset_shadowed(scene: Scene) -> Notes:
         first = seen.setdefault(known, subset.document)
         if first is not subset.document:
             message = f"the subset {subset.name} is declared by {first} already, which counts"
-            yield Note(subset.document, subset.path, message, "give it another name, or remove it")
+            yield subset.document.problem(subset.path, message, "give it another name, or remove it")
 
 
-def host_taken(scene: Scene) -> Notes:
+def host_taken(scene: Scene) -> Iterator[Problem]:
     """Inside the mesh, several VirtualServices for one host are not merged: what happens is undefined."""
     owners: dict[str, list[Document]] = {}
     for document in scene.virtual_services:
@@ -166,7 +167,7 @@ def host_taken(scene: Scene) -> Notes:
             rivals = [str(other) for other in documents if other is not document and _see_each_other(document, other)]
             if rivals:
                 message = f"{' and '.join(rivals)} has the host {host} in the mesh too"
-                yield Note(document, ("spec", "hosts"), message, "put the routes into one VirtualService")
+                yield document.problem(("spec", "hosts"), message, "put the routes into one VirtualService")
 
 
 def _see_each_other(left: Document, right: Document) -> bool:
@@ -178,14 +179,14 @@ def _see_each_other(left: Document, right: Document) -> bool:
     return "*" in scopes[0] | scopes[1] or bool(scopes[0] & scopes[1])
 
 
-def host_not_in_gateway(scene: Scene) -> Notes:
+def host_not_in_gateway(scene: Scene) -> Iterator[Problem]:
     for document in scene.virtual_services:
         for name in gateways_of(document):
             gateway = scene.gateways.get(name)
             if gateway and not any(_admits(gateway, document.namespace, host) for host in hosts_of(document)):
                 message = f"none of these hosts is served by the Gateway {name}"
                 hint = "it serves " + ", ".join(_served(gateway))
-                yield Note(document, ("spec", "hosts"), message, hint)
+                yield document.problem(("spec", "hosts"), message, hint)
 
 
 def _served(gateway: Document) -> list[str]:
@@ -202,7 +203,7 @@ def _admits(gateway: Document, namespace: str, host: str) -> bool:
     return False
 
 
-def gateway_past_weights(scene: Scene) -> Notes:
+def gateway_past_weights(scene: Scene) -> Iterator[Problem]:
     """A gateway's route to a host as a whole goes past the weights that the mesh's VirtualService gives its subsets."""
     split = {
         target.host
@@ -215,12 +216,12 @@ def gateway_past_weights(scene: Scene) -> Notes:
         bound = gateways_of(target.document)
         if MESH not in bound and not target.subset and target.host in split:
             message = f"this sends the gateway's traffic to all versions of {target.host}, past the weights in the mesh"
-            yield Note(
-                target.document, (*target.path, "destination"), message, "name the subsets with weights here too"
+            yield target.document.problem(
+                (*target.path, "destination"), message, "name the subsets with weights here too"
             )
 
 
-def unreachable_route(scene: Scene) -> Notes:
+def unreachable_route(scene: Scene) -> Iterator[Problem]:
     for document in scene.virtual_services:
         before: list[Route] = []
         for route in routes_of(document):
@@ -228,11 +229,11 @@ def unreachable_route(scene: Scene) -> Notes:
             if hidden_by:
                 message = f"{route.title} is never reached: {hidden_by.title} takes all its requests"
                 hint = "its weights have no effect; put it first" if len(route.targets) > 1 else "put it first"
-                yield Note(document, route.path, message, hint)
+                yield document.problem(route.path, message, hint)
             before.append(route)
 
 
-def ineffective_match(scene: Scene) -> Notes:
+def ineffective_match(scene: Scene) -> Iterator[Problem]:
     for document in scene.virtual_services:
         before: list[Route] = []
         for route in routes_of(document):
@@ -241,12 +242,12 @@ def ineffective_match(scene: Scene) -> Notes:
             before.append(route)
 
 
-def _taken_matches(route: Route, before: list[Route]) -> Notes:
+def _taken_matches(route: Route, before: list[Route]) -> Iterator[Problem]:
     for at, match in enumerate(_matches(route)):
         taker = next((other for other in before if _takes(other, match)), None)
         if taker:
             message = f"this match has no effect: {taker.title} takes its requests"
-            yield Note(route.document, (*route.path, "match", at), message, "remove it")
+            yield route.document.problem((*route.path, "match", at), message, "remove it")
 
 
 def _hidden_by(route: Route, before: list[Route]) -> Route | None:
