@@ -51,10 +51,10 @@ async def _move(
 
 async def _asked(client: "ShiftClient", shift: ShiftDocument, command: Command, ask: str) -> Command:
     """The command, bound to the step that was shown: a shift that moved on meanwhile is not moved. Raises Abort."""
+    step = shift.status.get("step")
+    if command.expect_step is None and isinstance(step, int):
+        command = replace(command, expect_step=step)
     foreseen = await client.command(shift.namespace, shift.name, command, dry_run=True)
     progress(foreseen.outcome)
     confirm(ask)
-    if command.expect_step is not None:
-        return command
-    step = foreseen.shift.status.get("step")
-    return replace(command, expect_step=step if isinstance(step, int) else None)
+    return command

@@ -1,34 +1,51 @@
 """What is wrong with these files? Mesh documents by mesh.istio, shifts by control.spec, and whether the two fit."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
-from control.cli.mesh_files import MeshFiles, as_problems
+from control.cli.mesh_files import MeshFiles, as_problem
 from control.errors import Problem, SpecError
 from control.spec import TrafficShift, parse_shift
+from mesh.istio import lint as mesh_lint
+from mesh.istio.lint import Level
 from mesh.istio.problem import DocumentError
-from mesh.istio.support import unsupported
 from mesh.istio.weights import route_view, weight_patch
 
 
-def lint(files: MeshFiles) -> tuple[Problem, ...]:
-    """All problems, in the order of files and lines."""
-    found = [*files.problems, *_document_problems(files), *_shift_problems(files)]
-    return tuple(sorted(found, key=lambda each: (each.source, each.line, each.column, each.message)))
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing to look at. `code` names the rule: Istio's own where Istio has one."""
+
+    level: Level
+    code: str
+    problem: Problem
 
 
-def _document_problems(files: MeshFiles) -> Iterator[Problem]:
-    for document in files.documents:
-        yield from as_problems(unsupported(document))
+def lint(files: MeshFiles) -> tuple[Finding, ...]:
+    """All findings, in the order of files and lines."""
+    unread = [Finding(Level.ERROR, "unreadable", problem) for problem in files.problems]
+    found = [*unread, *_document_findings(files), *_shift_findings(files)]
+    return tuple(sorted(found, key=_place))
 
 
-def _shift_problems(files: MeshFiles) -> Iterator[Problem]:
+def _place(finding: Finding) -> tuple[str, int, int, str]:
+    problem = finding.problem
+    return problem.source, problem.line, problem.column, problem.message
+
+
+def _document_findings(files: MeshFiles) -> Iterator[Finding]:
+    for found in mesh_lint.lint(files.documents):
+        yield Finding(found.level, found.code, as_problem(found.problem))
+
+
+def _shift_findings(files: MeshFiles) -> Iterator[Finding]:
     for source in files.shifts:
         try:
             shift = parse_shift(files.texts[source], source)
         except SpecError as mistakes:
-            yield from mistakes.problems
+            yield from (Finding(Level.ERROR, "spec", problem) for problem in mistakes.problems)
         else:
-            yield from _misfits(shift, source, files)
+            yield from (Finding(Level.ERROR, "misfit", problem) for problem in _misfits(shift, source, files))
 
 
 def _misfits(shift: TrafficShift, source: str, files: MeshFiles) -> Iterator[Problem]:

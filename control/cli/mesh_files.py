@@ -1,6 +1,6 @@
 """Which mesh documents and shifts do a person's files hold? Read from files and folders, with every mistake in them."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -35,7 +35,7 @@ def read_files(paths: Sequence[Path]) -> MeshFiles:
         if name not in shifts:
             found, mistakes = read_documents(name, raw)
             documents += found
-            problems += as_problems(mistakes)
+            problems += map(as_problem, mistakes)
     return MeshFiles(tuple(documents), shifts, tuple(problems), texts)
 
 
@@ -44,9 +44,9 @@ def is_shift(raw: bytes) -> bool:
     return any(line.split(b"#")[0].split() in ([b"kind:", SHIFT_MARK],) for line in raw.splitlines())
 
 
-def as_problems(found: Iterable[MeshProblem]) -> list[Problem]:
-    """The mesh's problems as ours: the same fields."""
-    return [Problem(each.file, each.line, each.column, each.message, each.hint) for each in found]
+def as_problem(found: MeshProblem) -> Problem:
+    """The mesh's problem as ours: the same fields."""
+    return Problem(found.file, found.line, found.column, found.message, found.hint)
 
 
 def _files(paths: Sequence[Path]) -> Iterator[Path]:

@@ -76,9 +76,12 @@ def test_what_does_not_fit_the_documents_is_told_by_diff_and_lint(
 ) -> None:
     shift = manifests / "shift.yaml"
     shift.write_text(SHIFT.read_text().replace(old, new))
-    for ran in (tidegate("diff", "--file", shift, "--documents", manifests), tidegate("lint", manifests)):
-        assert (ran.code, ran.out) == (2, "")
-        assert said in ran.err
+    ran = tidegate("diff", "--file", shift, "--documents", manifests)
+    assert (ran.code, ran.out) == (2, "")
+    assert said in ran.err
+    ran = tidegate("lint", manifests)
+    assert ran.code == 2
+    assert said in ran.out
 
 
 @pytest.mark.parametrize("share", ["150%", "-1%", "some"])
@@ -95,8 +98,8 @@ def test_diff_without_documents(tmp_path: Path) -> None:
 def test_lint_has_nothing_to_say_about_the_demo(manifests: Path) -> None:
     (manifests / "shift.yaml").write_text(SHIFT.read_text())
     ran = tidegate("lint", manifests)
-    assert (ran.code, ran.out) == (0, "")
-    assert "1 shift: no mistakes" in ran.err
+    assert (ran.code, ran.out) == (0, ""), ran.err
+    assert "1 shift: nothing to remark" in ran.err
     assert json.loads(tidegate("lint", manifests, "-o", "json").out) == []
 
 
@@ -105,11 +108,20 @@ def test_lint_finds_the_mistakes_of_all_files_at_once(manifests: Path) -> None:
     (manifests / "b.yaml").write_text("kind: TrafficShift\nspec: {steps: 3}\n")
     ran = tidegate("lint", manifests)
     assert ran.code == 2
-    assert f"{manifests / 'a.yaml'}:" in ran.err
-    assert f"{manifests / 'b.yaml'}:" in ran.err
+    assert f"{manifests / 'a.yaml'}:" in ran.out
+    assert f"{manifests / 'b.yaml'}:" in ran.out
     found = tidegate("lint", manifests, "-o", "json")
     assert found.code == 2
-    assert {Path(problem["source"]).name for problem in json.loads(found.out)} == {"a.yaml", "b.yaml"}
+    assert {Path(each["problem"]["source"]).name for each in json.loads(found.out)} == {"a.yaml", "b.yaml"}
+
+
+def test_a_warning_counts_only_when_it_is_wanted(manifests: Path) -> None:
+    text = (manifests / "translator.yaml").read_text()
+    (manifests / "translator.yaml").write_text(text.replace("subset: v2", "subset: v1"))
+    ran = tidegate("lint", manifests)
+    assert (ran.code, "TG003" in ran.out) == (0, True), ran.out
+    assert "warning" in ran.err
+    assert tidegate("lint", manifests, "--strict").code == 2
 
 
 def test_lint_of_an_empty_folder(tmp_path: Path) -> None:
