@@ -25,6 +25,7 @@ CREATE TABLE journal (
   id INTEGER PRIMARY KEY AUTOINCREMENT, namespace TEXT NOT NULL, name TEXT NOT NULL, entry TEXT NOT NULL
 );
 CREATE INDEX journal_by_shift ON journal (namespace, name, id);
+CREATE UNIQUE INDEX journal_once ON journal (namespace, name, entry);
 """
 
 

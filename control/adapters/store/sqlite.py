@@ -90,12 +90,13 @@ class SqliteStore:
         await self._transaction(remove)
 
     async def record(self, namespace: str, name: str, entries: Sequence[Mapping[str, Any]]) -> None:
+        """An entry that is kept already is the same entry: who was killed after recording it may record it again."""
         rows = [(namespace, name, _text(entry)) for entry in entries]
         if not rows:
             return
 
         def append(connection: sqlite3.Connection) -> None:
-            connection.executemany("INSERT INTO journal (namespace, name, entry) VALUES (?, ?, ?)", rows)
+            connection.executemany("INSERT OR IGNORE INTO journal (namespace, name, entry) VALUES (?, ?, ?)", rows)
             _trim_journal(connection, namespace, name)
 
         await self._transaction(append)

@@ -119,6 +119,12 @@ async def test_journals_of_two_shifts_are_apart(store: SqliteStore) -> None:
     assert await store.journal(NS, "none") == []
 
 
+async def test_an_entry_that_arrives_twice_is_kept_once(store: SqliteStore) -> None:
+    await store.record(NS, NAME, [{"seq": 1}, {"seq": 2}])
+    await store.record(NS, NAME, [{"seq": 1}, {"seq": 2}, {"seq": 3}])
+    assert await store.journal(NS, NAME) == [{"seq": 1}, {"seq": 2}, {"seq": 3}]
+
+
 async def test_everything_is_there_after_a_restart(tmp_path: Path) -> None:
     first = await SqliteStore.open(tmp_path, NOON)
     version = await first.save(NS, NAME, spec=SPEC, state={"step": 3}, expect=0)
