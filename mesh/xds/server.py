@@ -132,13 +132,13 @@ async def write(stream: Stream, context: Any) -> None:
                 await context.write(write_response(stream.outbox.popleft()))
 
 
-class Carrier(grpc.GenericRpcHandler[Any, Any]):
+class Carrier(grpc.GenericRpcHandler):  # type: ignore[type-arg]  # only the stubs are generic
     """Routes the one method; requests are read by hand, responses are bytes already."""
 
     def __init__(self, ads: AdsServer) -> None:
         self._ads = ads
 
-    def service(self, handler_call_details: grpc.HandlerCallDetails) -> grpc.RpcMethodHandler[Any, Any] | None:
+    def service(self, handler_call_details: grpc.HandlerCallDetails) -> "grpc.RpcMethodHandler[Any, Any] | None":
         if handler_call_details.method != f"/{SERVICE}/{METHOD}":
             return None
         return grpc.stream_stream_rpc_method_handler(self._stream, request_deserializer=read)

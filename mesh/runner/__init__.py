@@ -1,0 +1,1 @@
+"""The mesh runner: a folder of Istio's documents in, running Envoys out."""

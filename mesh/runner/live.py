@@ -1,0 +1,189 @@
+"""Which documents are live, what does each proxy have because of them, and who has acknowledged that?
+
+The runner's state and the only place where it changes. It touches no disk and no process: files come in as bytes,
+snapshots go to the discovery server. Every change is one synchronous step, so nobody ever sees half of one.
+"""
+
+from collections import deque
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from mesh.istio.document import Document
+from mesh.istio.problem import DocumentKey, Problem
+from mesh.istio.weights import WeightPatch, replace_document, splice
+from mesh.istio.world import EMPTY, World, changed, merge
+from mesh.pulse import Pulse
+from mesh.xds.server import AdsServer
+from mesh.xds.snapshot import Kind, Snapshot, inconsistencies, snapshot
+from mesh.xds.translate import EncodeCache, NodeResources, ProxyNode, check, node_resources, proxies
+
+
+class NoSuchDocument(Exception):
+    """No document of that name is live."""
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """A proxy, what it should have, and that as a snapshot."""
+
+    node: ProxyNode
+    resources: NodeResources
+    snapshot: Snapshot
+
+
+class PatchRefused(Exception):
+    """The patched document would not be a sound one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A patch thought through: the world that it leads to, and the new content of its file (None: it can't take it)."""
+
+    world: World
+    revision: str
+    file: str
+    content: bytes | None
+
+
+@dataclass(frozen=True, slots=True)
+class RevisionState:
+    """Who holds a document's revision and who runs it. `rejections` are (proxy, reason)."""
+
+    current: bool
+    holders: tuple[str, ...]
+    acknowledged: tuple[str, ...]
+    rejections: tuple[tuple[str, str], ...]
+
+
+class LiveMesh:
+    """The documents that are live and what follows from them. `changed` beats when they change."""
+
+    def __init__(self, ads: AdsServer) -> None:
+        self.world: World = EMPTY
+        self.held: dict[str, Held] = {}
+        self.changed = Pulse()
+        self._changes: deque[tuple[int, tuple[DocumentKey, ...]]] = deque(maxlen=256)
+        self._ads = ads
+        self._cache = EncodeCache()
+
+    def known_files(self) -> dict[str, bytes]:
+        return {file: reading.raw for file, reading in self.world.files.items()}
+
+    def apply(self, files: Mapping[str, bytes]) -> tuple[DocumentKey, ...]:
+        """Makes these files the mesh's documents, as far as they are sound. Returns what changed."""
+        return self._become(merge(self.world, files, check))
+
+    def prepare(self, key: DocumentKey, patch: WeightPatch) -> Prepared:
+        """What the patch leads to. Changes nothing yet. Raises NoSuchDocument, PatchRefused and the errors of `splice`.
+
+        Where the document's file has a newer, refused text, the patch changes the live version only, so that a broken
+        file never stands in the way of a rollback.
+        """
+        document = self.document(key)
+        text = splice(document, patch)
+        files = self.known_files()
+        content = None
+        if stands_in_file(self.world, document):
+            content = replace_document(files[document.file], document, text)
+            world = merge(self.world, {**files, document.file: content}, check)
+        else:
+            stand_in = last_good_file(self.world, document, text)
+            world = merge(merge(self.world, {**files, document.file: stand_in}, check), files, check)
+        live = world.by_key().get(key)
+        if live is None or live.text != text:
+            raise PatchRefused("; ".join(str(problem) for problem in world.problems) or f"{document} can't be patched")
+        return Prepared(world, live.revision, document.file, content)
+
+    def commit(self, prepared: Prepared) -> None:
+        """Makes what was prepared live; nothing else may have been applied in between."""
+        self._become(prepared.world)
+
+    def document(self, key: DocumentKey) -> Document:
+        """The live version. Raises NoSuchDocument with those that exist."""
+        found = self.world.by_key().get(key)
+        if found is None:
+            names = ", ".join(f"{d.namespace}/{d.name}" for d in self.world.documents if d.kind == key[0])
+            raise NoSuchDocument(f"no {key[0]} {key[1]}/{key[2]} is live; there are: {names or 'none'}")
+        return found
+
+    def revision_state(self, key: DocumentKey, revision: str) -> RevisionState:
+        """Who holds this revision of the document, and who runs it, now."""
+        live = self.world.by_key().get(key)
+        holders = {name: held for name, held in self.held.items() if key in held.resources.documents}
+        routes = {name: held.resources.documents[key] for name, held in holders.items()}
+        return RevisionState(
+            current=live is not None and live.revision == revision,
+            holders=tuple(sorted(holders)),
+            acknowledged=tuple(sorted(name for name in holders if self._runs(self.held[name], routes[name]))),
+            rejections=tuple(
+                (name, f"{kind.name.lower()} {resource}: {reason}")
+                for name, held in sorted(holders.items())
+                for kind, resource, reason in self._ads.rejections(held.node.node_id)
+                if kind is not Kind.ROUTE or resource in routes[name]
+            ),
+        )
+
+    def changes_after(self, beat: int) -> list[DocumentKey]:
+        """Documents that changed after a beat of `changed`, each once."""
+        return list(dict.fromkeys(key for at, keys in self._changes if at > beat for key in keys))
+
+    def problems(self) -> tuple[Problem, ...]:
+        return self.world.problems
+
+    def _runs(self, held: Held, routes: frozenset[str]) -> bool:
+        acked = self._ads.acked(held.node.node_id, Kind.ROUTE)
+        return all(acked.get(name) == held.resources.routes[name].digest for name in routes)
+
+    def _become(self, world: World) -> tuple[DocumentKey, ...]:
+        news = changed(self.world, world)
+        told = world.problems != self.world.problems
+        self.world = world
+        if news:
+            self._translate()
+        if news or told:
+            self._changes.append((self.changed.beats + 1, news))
+            self.changed.beat()
+            self._ads.heard.beat()
+        return news
+
+    def _translate(self) -> None:
+        documents = self.world.documents
+        held: dict[str, Held] = {}
+        for node in proxies(documents, self._cache):
+            resources = node_resources(documents, node, self._cache)
+            known = self.held.get(node.id)
+            kept = known.snapshot if known and known.resources == resources else as_snapshot(resources)
+            held[node.id] = Held(node, resources, kept)
+        self.held = held
+        self._ads.publish({each.node.node_id: each.snapshot for each in held.values()})
+
+
+def as_snapshot(resources: NodeResources) -> Snapshot:
+    """The snapshot of a node's resources. Raises AssertionError when they don't fit together: a bug of ours."""
+    made = snapshot(
+        clusters=resources.clusters,
+        endpoints=resources.endpoints,
+        listeners=resources.listeners,
+        routes=resources.routes,
+    )
+    problems = inconsistencies(made)
+    assert not problems, problems
+    return made
+
+
+def stands_in_file(world: World, document: Document) -> bool:
+    """Is the live document what its file says too?"""
+    reading = world.files.get(document.file)
+    return reading is not None and any(
+        each.key == document.key and each.text == document.text for each in reading.documents
+    )
+
+
+def last_good_file(world: World, document: Document, text: bytes) -> bytes:
+    """A file made of the live documents of the document's file, with its new text."""
+    parts = [
+        text if each.key == document.key else each.text
+        for each in sorted(world.documents, key=lambda each: each.offset)
+        if each.file == document.file
+    ]
+    return b"\n".join(part if part.lstrip().startswith(b"---") else b"---\n" + part for part in parts)

@@ -1,0 +1,215 @@
+"""In which order does the mesh runner start, go on and stop?
+
+Documents first (nothing starts from a folder that can't be read), then the addresses they ask for, the discovery
+server, the API, the Envoys; only when each of them takes requests the runner says that it is ready.
+"""
+
+import asyncio
+import contextlib
+import json
+import signal
+import sys
+import tempfile
+import time
+from collections.abc import AsyncIterator, Iterable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import aiohttp
+import grpc.aio
+from tidegate.mesh.v1 import mesh_pb2_grpc
+
+from mesh.envoy.program import find_envoy
+from mesh.istio.problem import Problem
+from mesh.process import ChildEvent, ChildFailed, ChildState, Supervisor
+from mesh.runner.envoys import Envoys, Place
+from mesh.runner.folder import Folder
+from mesh.runner.live import LiveMesh
+from mesh.runner.service import MeshService
+from mesh.runner.taken import Address, address_of, unavailable
+from mesh.runner.token import TokenRequired, read_or_make
+from mesh.xds.server import AdsServer
+
+RETRY_S = 2.0
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How to run a folder. `net` is a leased 127.x.y; `api` is host:port of the mesh's API (port 0: a free one)."""
+
+    folder: Path
+    net: str
+    api: str
+    token_file: Path
+    log_dir: Path
+    envoy: str | None = None
+
+
+class CannotStart(Exception):
+    """The mesh can't start; the lines say why."""
+
+    def __init__(self, lines: Iterable[str]) -> None:
+        super().__init__("\n".join(lines))
+
+
+async def run(options: Options) -> None:
+    """Runs the mesh until SIGTERM or SIGINT. Raises CannotStart."""
+    stop = asyncio.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        asyncio.get_running_loop().add_signal_handler(number, stop.set)
+    starting = asyncio.ensure_future(_run(options, stop))
+    stopping = asyncio.ensure_future(stop.wait())
+    await asyncio.wait({starting, stopping}, return_when=asyncio.FIRST_COMPLETED)
+    stopping.cancel()
+    if not starting.done():
+        starting.cancel()
+    with contextlib.suppress(asyncio.CancelledError):
+        await starting
+
+
+async def _run(options: Options, stop: asyncio.Event) -> None:
+    folder = Folder(options.folder)
+    async with serving(options, folder) as mesh:
+        say_ready(options, mesh)
+        async with asyncio.TaskGroup() as group:
+            group.create_task(follow_folder(folder, mesh.live))
+            group.create_task(follow_documents(mesh))
+            await stop.wait()
+
+
+@dataclass(frozen=True, slots=True)
+class Mesh:
+    """A running mesh."""
+
+    live: LiveMesh
+    envoys: Envoys
+    api: str
+
+
+@asynccontextmanager
+async def serving(options: Options, folder: Folder) -> AsyncIterator[Mesh]:
+    """A mesh whose Envoys all take requests; all of it is stopped at the end. Raises CannotStart."""
+    ads = AdsServer()
+    live = LiveMesh(ads)
+    live.apply(folder.read())
+    tell(live.problems())
+    refuse_taken(live)
+    program = find_envoy(options.envoy)
+    async with Supervisor(tell_death) as supervisor, aiohttp.ClientSession() as session:
+        host, _, port = (await ads.start(f"{options.net}.1:0")).rpartition(":")
+        place = Place(program, host, (host, int(port)), options.log_dir)
+        envoys = Envoys(place, supervisor, session, epoch=int(time.time()) * 1000)
+        api, address = await start_api(options, MeshService(live, folder, ads, envoys))
+        try:
+            await start_envoys(envoys, live)
+            yield Mesh(live, envoys, address)
+            await envoys.drain()
+        finally:
+            await api.stop(grace=0)
+            await supervisor.close()
+            await ads.stop()
+
+
+def refuse_taken(live: LiveMesh) -> None:
+    """Raises CannotStart when an address is taken, or when there is nothing but mistakes."""
+    problems = unavailable(addresses(live), live.world.documents)
+    if problems:
+        raise CannotStart(map(str, problems))
+    if live.problems() and not live.world.documents:
+        raise CannotStart(["none of the documents can be used"])
+
+
+def addresses(live: LiveMesh) -> list[Address]:
+    """Where the Envoys will listen."""
+    names = [name for held in live.held.values() for name in held.resources.listeners]
+    return [address for address in map(address_of, names) if address]
+
+
+async def start_api(options: Options, service: MeshService) -> tuple[grpc.aio.Server, str]:
+    """The API's server and where it listens. Raises CannotStart when the address is taken."""
+    server = grpc.aio.server(
+        interceptors=[TokenRequired(read_or_make(options.token_file))], options=[("grpc.so_reuseport", 0)]
+    )
+    mesh_pb2_grpc.add_MeshServiceServicer_to_server(service, server)  # type: ignore[no-untyped-call]
+    try:
+        port = server.add_insecure_port(options.api)
+    except RuntimeError as error:
+        raise CannotStart([f"cannot listen on {options.api} for the mesh's API: is it taken?"]) from error
+    await server.start()
+    return server, f"{options.api.rpartition(':')[0]}:{port}"
+
+
+async def start_envoys(envoys: Envoys, live: LiveMesh) -> None:
+    try:
+        await envoys.become(held.node for held in live.held.values())
+    except ExceptionGroup as failed:
+        raise CannotStart(str(error) for error in failed.exceptions) from failed
+
+
+def say_ready(options: Options, mesh: Mesh) -> None:
+    """The one line on stdout."""
+    proxies = {
+        name: {
+            "admin": mesh.envoys.running[name].admin.address,
+            "listeners": [f"{a[0]}:{a[1]}" for a in map(address_of, held.resources.listeners) if a],
+        }
+        for name, held in mesh.live.held.items()
+    }
+    where = {"api": mesh.api, "net": options.net, "tokenFile": str(options.token_file)}
+    print(json.dumps({"ready": True, **where, "proxies": proxies}), flush=True)
+
+
+async def follow_folder(folder: Folder, live: LiveMesh) -> None:
+    """Takes in every change of the folder, for ever."""
+    async for _ in folder.changes():
+        before = live.problems()
+        live.apply(await folder.settled(live.known_files()))
+        if live.problems() != before:
+            tell(live.problems())
+
+
+async def follow_documents(mesh: Mesh) -> None:
+    """Starts and stops Envoys as documents ask for others, for ever; one that would not start is tried again."""
+    seen = mesh.live.changed.beats
+    known = set(addresses(mesh.live))
+    while True:
+        seen = await mesh.live.changed.after(seen)
+        now = set(addresses(mesh.live))
+        tell(unavailable(now - known, mesh.live.world.documents))
+        known = now
+        while not await became(mesh):  # noqa: ASYNC110 (a new try, not a poll)
+            await asyncio.sleep(RETRY_S)
+
+
+async def became(mesh: Mesh) -> bool:
+    try:
+        await mesh.envoys.become(held.node for held in mesh.live.held.values())
+    except ExceptionGroup as failed:
+        for error in failed.exceptions:
+            say(str(error))
+        return False
+    return True
+
+
+def tell(problems: Iterable[Problem]) -> None:
+    for problem in problems:
+        say(str(problem))
+
+
+def tell_death(event: ChildEvent) -> None:
+    if event.state in (ChildState.WAITING, ChildState.DEAD):
+        say(f"{event.child}: {event.sentence}")
+
+
+def say(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)
+
+
+def private_folder() -> Path:
+    """A new folder for the logs and the token of a run that named none."""
+    return Path(tempfile.mkdtemp(prefix="tidegate-mesh-"))
+
+
+__all__: list[Any] = ["CannotStart", "ChildFailed", "Options", "private_folder", "run"]
