@@ -14,20 +14,23 @@ from mesh.istio.problem import Place
 
 Data: TypeAlias = Any
 Path: TypeAlias = Sequence[str | int]
+BYTE_ORDER_MARK = "\ufeff"
 _LINE_BREAK = re.compile(r"\r\n|\n|\r")
 
 
 class Lines:
-    """Lines and columns of a text's characters."""
+    """Lines and columns of a text's characters, as an editor shows them: a byte order mark takes no column."""
 
-    __slots__ = ("_starts",)
+    __slots__ = ("_mark", "_starts")
 
     def __init__(self, text: str) -> None:
         self._starts = [0, *(match.end() for match in _LINE_BREAK.finditer(text))]
+        self._mark = text.startswith(BYTE_ORDER_MARK)
 
     def at(self, index: int) -> Place:
         line = bisect_right(self._starts, index)
-        return Place(line, index - self._starts[line - 1] + 1)
+        before = index - self._starts[line - 1]
+        return Place(line, max(1, before) if line == 1 and self._mark else before + 1)
 
 
 @dataclass(slots=True, eq=False)

@@ -16,7 +16,17 @@ from typing import Any
 import yaml
 
 from mesh.istio.problem import Problem
-from mesh.istio.yaml_nodes import AliasNode, Lines, ListNode, MapNode, Node, Scalar, merged_data, target_of
+from mesh.istio.yaml_nodes import (
+    BYTE_ORDER_MARK,
+    AliasNode,
+    Lines,
+    ListNode,
+    MapNode,
+    Node,
+    Scalar,
+    merged_data,
+    target_of,
+)
 from mesh.istio.yaml_scalars import UnknownTag, resolve
 
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -121,7 +131,7 @@ class _Reader:
         self._mistakes: list[_Mistake] = []
 
     def read(self) -> YamlFile:
-        begin: int | None = 0
+        begin: int | None = len(BYTE_ORDER_MARK) if self._text.startswith(BYTE_ORDER_MARK) else 0
         while begin is not None:
             begin = self._read_from(begin)
         ends = dict(zip(self._starts, [*self._starts[1:], len(self._text)], strict=False))  # none in an empty file
