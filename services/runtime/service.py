@@ -18,11 +18,11 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 import grpc
-from grpc_health.v1 import health_pb2, health_pb2_grpc
-from grpc_health.v1._async import HealthServicer
+from grpc_health.v1 import health_pb2_grpc
 from grpc_reflection.v1alpha import reflection
 
 from services.runtime.address import Address, TcpAddress
+from services.runtime.health import Health
 from services.runtime.interceptor import CallInterceptor
 from services.runtime.logs import open_log
 from services.runtime.metrics import FAULTS, INFO, Meter, open_metrics
@@ -150,11 +150,9 @@ def _server(runtime: Runtime, service_names: Sequence[str]) -> grpc.aio.Server:
     )
 
 
-def _add_services(server: grpc.aio.Server, bindings: Sequence[Binding]) -> HealthServicer:
-    health = HealthServicer()
+def _add_services(server: grpc.aio.Server, bindings: Sequence[Binding]) -> Health:
     names = [binding.service_name for binding in bindings]
-    for name in names:
-        health._server_status[name] = health_pb2.HealthCheckResponse.SERVING
+    health = Health(names)
     for binding in bindings:
         binding.add(server)
     health_pb2_grpc.add_HealthServicer_to_server(health, server)
@@ -179,7 +177,8 @@ async def _arm(server: grpc.aio.Server, options: ServiceOptions, closing: contex
     await asyncio.sleep(0)
 
 
-async def _drain(server: grpc.aio.Server, health: HealthServicer, options: ServiceOptions) -> None:
+async def _drain(server: grpc.aio.Server, health: Health, options: ServiceOptions) -> None:
     await health.enter_graceful_shutdown()
     await asyncio.sleep(options.drain_delay.total_seconds())
+    health.end_watches()
     await server.stop(options.grace.total_seconds())

@@ -28,11 +28,14 @@ class PipelineDiedError(Exception):
     """The pipeline ended before it answered. The same text may succeed in another one."""
 
 
+class NotSentError(PipelineDiedError):
+    """The pipeline ended before it was given the text, which therefore has no part in its death."""
+
+
 @dataclass(slots=True)
 class _Question:
     nonce: str
     answer: asyncio.Future[str]
-    timer: asyncio.TimerHandle
 
     def unframed(self, frame: str) -> str | None:
         """The text between this question's own nonces; None when they are not there."""
@@ -99,6 +102,7 @@ class Pipeline(asyncio.Protocol):
         self._depth = asyncio.Semaphore(DEPTH)
         self._waiting: deque[_Question] = deque()
         self._received = bytearray()
+        self._timer: asyncio.TimerHandle | None = None
         self._writer: asyncio.WriteTransport | None = None
         self._reader: asyncio.ReadTransport | None = None
         self._alive = {self._watch(process): process for process in group.processes}
@@ -134,15 +138,20 @@ class Pipeline(asyncio.Protocol):
         await self._depth.acquire()
         if self.why_dead or self._writer is None:
             self._depth.release()
-            raise PipelineDiedError(self.why_dead)
-        question = self._question()
+            raise NotSentError(self.why_dead)
+        question = _Question(secrets.token_hex(8), self._loop.create_future())
         self._waiting.append(question)
+        if len(self._waiting) == 1:
+            self._await_head()
         self._writer.write(body.join(_frame(question.nonce)).encode() + b"\0")
         return await question.answer
 
-    def _question(self) -> _Question:
-        timer = self._loop.call_later(self._time_limit_s, self.kill, "an answer was late")
-        return _Question(secrets.token_hex(8), self._loop.create_future(), timer)
+    def _await_head(self) -> None:
+        """Starts the time of the question that is next to be answered; those behind it do not run yet."""
+        if self._timer is not None:
+            self._timer.cancel()
+        late = "an answer was late"
+        self._timer = self._loop.call_later(self._time_limit_s, self.kill, late) if self._waiting else None
 
     def data_received(self, data: bytes) -> None:
         """Output of the last stage."""
@@ -169,10 +178,10 @@ class Pipeline(asyncio.Protocol):
             return
         self._waiting.popleft()
         self._settle(question, answer)
+        self._await_head()
         self.answered += 1
 
     def _settle(self, question: _Question, outcome: str | PipelineDiedError) -> None:
-        question.timer.cancel()
         self._depth.release()
         if question.answer.done():
             return
@@ -191,6 +200,7 @@ class Pipeline(asyncio.Protocol):
                 os.killpg(self.pids[0], signal.SIGKILL)
         while self._waiting:
             self._settle(self._waiting.popleft(), PipelineDiedError(f"pipeline {self.name}: {why}"))
+        self._await_head()
         self._close_ends()
 
     async def close(self) -> None:

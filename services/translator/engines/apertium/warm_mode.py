@@ -10,9 +10,10 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from datetime import timedelta
 
-from services.translator.engines.apertium.pipeline import Pipeline, PipelineDiedError
+from services.translator.engines.apertium.pipeline import NotSentError, Pipeline, PipelineDiedError
 
 ALONE_TRIES = 2
+SHARED_TRIES = 4
 DEATHS_IN_A_ROW = 8
 BACK_OFF = timedelta(seconds=1)
 IDLE = timedelta(minutes=10)
@@ -39,7 +40,7 @@ class Slot:
     async def pipeline(self) -> Pipeline:
         """The live pipeline, opened if need be.
 
-        Raises: OSError when it cannot be started, PipelineDiedError when it keeps dying.
+        Raises: OSError when it cannot be started or keeps dying.
         """
         if self.live is not None and not self.live.why_dead:
             return self.live
@@ -79,7 +80,7 @@ class Slot:
         if self.deaths >= DEATHS_IN_A_ROW and self.blocked_until <= now:
             self.blocked_until, self.deaths = now + BACK_OFF.total_seconds(), 0
         if now < self.blocked_until:
-            raise PipelineDiedError("it died again and again without one answer")
+            raise ChildProcessError("its pipeline died again and again without one answer")
 
     def _close_idle(self, pipeline: Pipeline, asked_before: int) -> None:
         if pipeline.why_dead:
@@ -109,10 +110,14 @@ class WarmMode:
 
         Raises: OSError when the mode cannot be started, DeadlyTextError when it dies of this text.
         """
-        try:
-            return await self.shared.ask(body)
-        except PipelineDiedError:
-            return await self._ask_alone(body)
+        for _ in range(SHARED_TRIES):
+            try:
+                return await self.shared.ask(body)
+            except NotSentError:
+                continue
+            except PipelineDiedError:
+                break
+        return await self._ask_alone(body)
 
     async def _ask_alone(self, body: str) -> str:
         async with self._one:
