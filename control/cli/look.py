@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, TextIO
 from control.view.model import StepMark, Tone
 
 if TYPE_CHECKING:
-    from rich.console import Console
+    from rich.console import Console, RenderableType
 
-PIPE_WIDTH = 160
+PIPE_WIDTH = 2000
 STYLE_OF_TONE = {
     Tone.GOOD: "bold green",
     Tone.BUSY: "bold cyan",
@@ -81,7 +81,7 @@ ASCII = Glyphs(
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """How to draw on one stream."""
+    """How to draw on one stream. What is piped is never wrapped: a record stays a line."""
 
     glyphs: Glyphs
     console: "Console"
@@ -91,10 +91,21 @@ class Look:
         """True where lines can be drawn over: a terminal that is not dumb."""
         return self.console.is_terminal and not self.console.is_dumb_terminal
 
+    def print(self, drawing: "RenderableType") -> None:
+        """Prints with no spaces at the ends of lines where no terminal needs them."""
+        if self.console.is_terminal:
+            self.console.print(drawing)
+            return
+        with self.console.capture() as captured:
+            self.console.print(drawing)
+        lines = "\n".join(line.rstrip() for line in captured.get().splitlines())
+        self.console.file.write(lines + "\n")
+        self.console.file.flush()
+
     def bar(self, ratio: float | None, width: int) -> str:
         """A bar of `width` cells; something above 0 always shows, something below 1 is never full."""
         if ratio is None:
-            return "?" * width
+            return "?".ljust(width)
         parts = len(self.glyphs.eighths)
         filled = min(width * parts, max(0, floor(ratio * width * parts + 0.5)))
         filled = max(filled, 1) if ratio > 0 else 0

@@ -39,7 +39,7 @@ def emit(value: Any, output: str, table: "Callable[[Look], RenderableType]") -> 
             click.echo(yaml_text(plain(value)), nl=False)
         case _:
             look = out_look()
-            look.console.print(table(look))
+            look.print(table(look))
 
 
 def screen(path: str, value: Any) -> "Callable[[Look], RenderableType]":

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 
 from rich.console import Group, RenderableType
+from rich.constrain import Constrain
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
@@ -21,6 +22,7 @@ from control.view.model import (
 )
 
 BAR_CELLS = 24
+SUMMARY_WIDTH = 100
 NAME_CELLS = 14
 DIM = "bright_black"
 
@@ -136,7 +138,7 @@ def _label(name: str, text: str) -> Table:
     return table
 
 
-def summary_screen(summary: SummaryView, load: LoadView | None, look: Look) -> Group:
+def summary_screen(summary: SummaryView, load: LoadView | None, look: Look) -> Constrain:
     """A finished run, at most 100 columns wide."""
     style = STYLE_OF_TONE[summary.tone]
     head = Text.assemble(
@@ -152,7 +154,7 @@ def summary_screen(summary: SummaryView, load: LoadView | None, look: Look) -> G
     parts += _totals(summary)
     if load is not None:
         parts += [Text(""), *_load_part(load)]
-    return Group(*parts)
+    return Constrain(Group(*parts), SUMMARY_WIDTH)
 
 
 def _summary_step(step: StepRow, summary: SummaryView, look: Look) -> list[RenderableType]:

@@ -3,7 +3,7 @@
 from control.view.model import ExplainView, ShiftView, StepMark
 
 MOVES_OF_PHASE = {
-    "Pending": ("promote", "rollback"),
+    "Pending": ("pause", "rollback"),
     "Progressing": ("promote", "promote --full", "pause", "rollback"),
     "Paused": ("resume", "promote", "rollback"),
     "Promoting": ("rollback",),
@@ -55,6 +55,8 @@ def _spell(verb: str, name: str) -> str:
 
 def _weights(view: ShiftView) -> tuple[str, ...]:
     configured, acknowledged, observed = view.shares
+    if configured.ratio is None and observed.ratio is None:
+        return ("Nobody could read the weights yet.",)
     sentence = (
         f"The documents say {configured.text} for {view.canary}, the proxies have acknowledged {acknowledged.text}, "
         f"the traffic shows {observed.text}."

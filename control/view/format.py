@@ -11,15 +11,15 @@ UNKNOWN = "unknown"
 def percent(ratio: Fraction | float | None) -> str:
     """A ratio of 0 to 1 as a percentage that never rounds something to nothing nor nearly all to all.
 
-    Example: 1/20 is "5%", 0.0497 is "4.97%", 0.99999 is ">99.9%", 1/1000000 is "0.0001%", None is "unknown".
+    Example: 1/20 is "5 %", 0.0497 is "4.97 %", 0.99999 is ">99.9 %", 1/1000000 is "0.0001 %", None is "unknown".
     """
     if ratio is None:
         return UNKNOWN
     value = float(ratio * 100)
     if 0 < value < 0.01:
-        return f"{value:.{1 - floor(log10(value))}f}".rstrip("0") + "%"
+        return f"{value:.{1 - floor(log10(value))}f}".rstrip("0") + " %"
     text = f"{value:.{1 if value >= 10 else 2}f}".rstrip("0").rstrip(".")
-    return ">99.9%" if text == "100" and ratio < 1 else f"{text}%"
+    return ">99.9 %" if text == "100" and ratio < 1 else f"{text} %"
 
 
 def count(number: int) -> str:
@@ -76,7 +76,7 @@ def clock(moment: datetime | None) -> str:
 
 
 def part_of(bad: int, total: int) -> str:
-    """Example: (3, 1204) is "3 of 1,204 (0.25%)", (0, 0) is "none seen"."""
+    """Example: (3, 1204) is "3 of 1,204 (0.25 %)", (0, 0) is "none seen"."""
     if total == 0:
         return "none seen"
     return f"{count(bad)} of {count(total)} ({percent(bad / total)})"

@@ -29,7 +29,7 @@ TONE_OF_VERDICT = {
     "unavailable": Tone.WARN,
 }
 HEADLINE_OF_PHASE = {
-    "Pending": "has not begun: {stable} has all traffic",
+    "Pending": "has not begun",
     "Progressing": "{canary} takes {share}, {step}",
     "Paused": "paused with {canary} at {share}, {step}",
     "Promoting": "{canary} is being given all traffic",
@@ -79,7 +79,7 @@ def shift_view(document: Mapping[str, Any], journal: Sequence[Mapping[str, Any]]
         metrics=tuple(metric_row(row) for row in read.rows(status, "evidence")),
         steps=steps,
         proxies=tuple(proxy_row(row) for row in read.rows(status, "proxies")),
-        conditions=tuple(_condition(row) for row in read.rows(status, "conditions")),
+        conditions=_conditions(status),
         history=history_rows(journal, now),
         share_over_time=share_over_time(journal, started, finished or now),
         started=words.relative(started, now) if started else "not yet",
@@ -139,6 +139,12 @@ def proxy_row(row: Mapping[str, Any]) -> ProxyRow:
         late=late,
         rejections=tuple(f"{read.text(r, 'proxy')}: {read.text(r, 'message')}" for r in read.rows(row, "rejections")),
     )
+
+
+def _conditions(status: Mapping[str, Any]) -> tuple[str, ...]:
+    """Conditions that say more than the reason does."""
+    rows = [row for row in read.rows(status, "conditions") if row.get("message") != status.get("reason")]
+    return tuple(_condition(row) for row in rows)
 
 
 def _condition(row: Mapping[str, Any]) -> str:

@@ -27,7 +27,7 @@ def test_list_shows_a_line_a_shift(ask: Any) -> None:
     head, line = ran.out.splitlines()
     assert head.split()[:4] == ["NAMESPACE", "NAME", "PHASE", "STEP"]
     assert line.split()[:4] == ["default", "translator", "Progressing", "2/5"]
-    assert "5% / 5% / 4.97%" in line
+    assert "5 % / 5 % / 4.97 %" in line
 
 
 def test_nothing_to_list_is_said_on_standard_error(control: Control) -> None:
@@ -66,8 +66,8 @@ def test_status_is_the_view_in_json(ask: Any) -> None:
 
 def test_status_for_people(ask: Any) -> None:
     out = ask("status").out
-    assert out.splitlines()[0].startswith("translator  v1 → v2  Progressing  v2 takes 5%, step 2 of 5")
-    for text in ("configured", "4.97%", "failed requests", "waits for", "8 more requests of v2", "tidegate promote"):
+    assert out.splitlines()[0].startswith("translator  v1 → v2  Progressing  v2 takes 5 %, step 2 of 5")
+    for text in ("configured", "4.97 %", "failed requests", "waits for", "8 more requests of v2", "tidegate promote"):
         assert text in out
 
 

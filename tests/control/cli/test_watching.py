@@ -54,7 +54,7 @@ def test_a_piped_watch_is_plain_lines_and_ends_with_the_run(moving: Control) -> 
     assert "\x1b" not in out
     lines = out.splitlines()
     assert "translator: step 1: advance: No harm seen in 21 requests." in lines
-    assert "translator: v2 takes 5%, step 2 of 5: v2 has answered 12 of the 20 requests that are needed." in lines
+    assert "translator: v2 takes 5 %, step 2 of 5: v2 has answered 12 of the 20 requests that are needed." in lines
     assert lines[-1] == "translator: v2 has all traffic: v2 passed all steps."
     assert len(lines) == len(set(lines)), "nothing is told twice"
 

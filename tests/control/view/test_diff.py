@@ -28,7 +28,7 @@ def test_a_document_that_has_these_weights_already() -> None:
         DocumentChange("VirtualService default/other", "other.yaml", 1, BEFORE, BEFORE),
     ]
     view = diff_view("translator", from_share=Fraction(1, 10), to_share=Fraction(1, 5), changes=changes)
-    assert view.headline == "from 10% to 20%: 1 document would change"
+    assert view.headline == "from 10 % to 20 %: 1 document would change"
     assert [document.sentence for document in view.documents] == ["2 lines would change", "has these weights already"]
 
 

@@ -7,7 +7,7 @@ from tests.support.cli_documents import NOW, document, promoted, status
 
 QUESTIONS = ["Where is it?", "Why?", "What do the numbers say?", "What happens next?", "What can I do?"]
 EVENTS = {
-    "promote": {Event.BEGIN, Event.ADVANCE, Event.FILL},
+    "promote": {Event.ADVANCE},
     "promote --full": {Event.FILL},
     "rollback": {Event.ROLL_BACK},
 }
@@ -21,11 +21,11 @@ def answers(changes: dict[str, object]) -> dict[str, tuple[str, ...]]:
 def test_a_shift_under_way_answers_every_question() -> None:
     found = answers({})
     assert list(found) == QUESTIONS
-    assert found["Where is it?"][0] == "V2 takes 5%, step 2 of 5."
-    assert "acknowledged 5%, the traffic shows 4.97%" in found["Where is it?"][1]
+    assert found["Where is it?"][0] == "V2 takes 5 %, step 2 of 5."
+    assert "acknowledged 5 %, the traffic shows 4.97 %" in found["Where is it?"][1]
     assert found["Why?"] == ("v2 has answered 12 of the 20 requests that are needed.",)
-    assert found["What do the numbers say?"][0].startswith("failed requests: v2 3 of 120 (2.5%), v1 1 of 2,400")
-    assert found["What happens next?"] == ("8 more requests of v2 (7 s left)", "The next step gives v2 20%.")
+    assert found["What do the numbers say?"][0].startswith("failed requests: v2 3 of 120 (2.5 %), v1 1 of 2,400")
+    assert found["What happens next?"] == ("8 more requests of v2 (7 s left)", "The next step gives v2 20 %.")
     assert found["What can I do?"][0] == "tidegate promote translator: go to the next step now"
 
 
@@ -61,6 +61,10 @@ def test_a_command_that_only_the_controller_knows_comes_first() -> None:
     assert answers({"nextCommand": "", "phase": "Baking"})["What can I do?"] == (
         "tidegate status translator -w: watch it",
     )
+
+
+def test_weights_that_nobody_could_read() -> None:
+    assert answers({"share": {}})["Where is it?"][1].startswith("Nobody could read the weights")
 
 
 @pytest.mark.parametrize("phase", list(Phase))

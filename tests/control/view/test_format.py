@@ -13,15 +13,15 @@ from tests.support.cli_documents import NOW
     ("ratio", "text"),
     [
         pytest.param(None, "unknown", id="nobody knows"),
-        pytest.param(0, "0%", id="nothing"),
-        pytest.param(1, "100%", id="all"),
-        pytest.param(Fraction(1, 20), "5%", id="exact share"),
-        pytest.param(0.0497, "4.97%", id="two digits below ten"),
-        pytest.param(0.333333, "33.3%", id="one digit from ten"),
-        pytest.param(Fraction(1, 10**6), "0.0001%", id="the smallest weight is not nothing"),
-        pytest.param(0.0000123, "0.0012%", id="a tiny ratio"),
-        pytest.param(0.99999, ">99.9%", id="nearly all is not all"),
-        pytest.param(0.999, "99.9%", id="just what it is"),
+        pytest.param(0, "0 %", id="nothing"),
+        pytest.param(1, "100 %", id="all"),
+        pytest.param(Fraction(1, 20), "5 %", id="exact share"),
+        pytest.param(0.0497, "4.97 %", id="two digits below ten"),
+        pytest.param(0.333333, "33.3 %", id="one digit from ten"),
+        pytest.param(Fraction(1, 10**6), "0.0001 %", id="the smallest weight is not nothing"),
+        pytest.param(0.0000123, "0.0012 %", id="a tiny ratio"),
+        pytest.param(0.99999, ">99.9 %", id="nearly all is not all"),
+        pytest.param(0.999, "99.9 %", id="just what it is"),
     ],
 )
 def test_percent(ratio: Fraction | float | None, text: str) -> None:
@@ -30,7 +30,7 @@ def test_percent(ratio: Fraction | float | None, text: str) -> None:
 
 @given(st.floats(min_value=1e-9, max_value=1 - 1e-9))
 def test_percent_never_hides_something_or_nearly_all(ratio: float) -> None:
-    assert words.percent(ratio) not in ("0%", "100%")
+    assert words.percent(ratio) not in ("0 %", "100 %")
 
 
 @pytest.mark.parametrize(
@@ -95,7 +95,7 @@ def test_unknown_times_say_so() -> None:
 
 @pytest.mark.parametrize(
     ("bad", "total", "text"),
-    [(0, 0, "none seen"), (3, 1204, "3 of 1,204 (0.25%)"), (0, 12, "0 of 12 (0%)")],
+    [(0, 0, "none seen"), (3, 1204, "3 of 1,204 (0.25 %)"), (0, 12, "0 of 12 (0 %)")],
 )
 def test_part_of(bad: int, total: int, text: str) -> None:
     assert words.part_of(bad, total) == text

@@ -29,7 +29,7 @@ def test_enough_traffic() -> None:
     assert [step.starts for step in plan.steps] == ["at once", "after 10 s", "after 20 s", "after 30 s", "after 40 s"]
     assert [step.canary_requests for step in plan.steps][:2] == ["20 expected", "100 expected"]
     assert all(step.enough for step in plan.steps)
-    assert plan.notes == ("At 1%, 20 requests of v2 take 2,000 requests in all.",)
+    assert plan.notes == ("At 1 %, 20 requests of v2 take 2,000 requests in all.",)
     assert plan.on_failure == "a bad version gives all traffic back to v1 at once"
 
 

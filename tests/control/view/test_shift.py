@@ -11,8 +11,8 @@ from tests.support.cli_documents import NOW, at, document, evidence, journal, pr
 def test_a_shift_under_way() -> None:
     view = shift_view(document(), journal(), NOW)
     assert (view.phase, view.tone, view.finished) == ("Progressing", Tone.BUSY, False)
-    assert view.headline == "v2 takes 5%, step 2 of 5"
-    assert [share.text for share in view.shares] == ["5%", "5%", "4.97%"]
+    assert view.headline == "v2 takes 5 %, step 2 of 5"
+    assert [share.text for share in view.shares] == ["5 %", "5 %", "4.97 %"]
     assert [share.ratio for share in view.shares] == [0.05, 0.05, 0.0497]
     assert (view.started, view.took) == ("20 s ago", "20 s")
     assert view.endpoints == "v1 has 2 ready endpoints, v2 has 1 ready endpoint"
@@ -23,7 +23,7 @@ def test_a_shift_under_way() -> None:
 def test_a_shift_that_no_tick_has_seen() -> None:
     view = shift_view(document({}), [], NOW)
     assert (view.phase, view.verdict, view.step_text) == ("Pending", "no data", "before the first step")
-    assert view.headline == "has not begun: v1 has all traffic"
+    assert view.headline == "has not begun"
     assert view.total_steps == 5
     assert (view.started, view.took, view.endpoints) == ("not yet", "", "")
     assert {share.text for share in view.shares} == {"unknown"}
@@ -41,7 +41,7 @@ def test_every_phase_has_a_headline(phase: str) -> None:
 def test_a_phase_of_a_newer_controller_is_shown_as_it_is() -> None:
     view = shift_view(document(status(phase="Baking", verdict="maybe")), [], NOW)
     assert (view.phase, view.tone, view.verdict_tone) == ("Baking", Tone.IDLE, Tone.IDLE)
-    assert view.headline == "v2 is at 5%, step 2 of 5"
+    assert view.headline == "v2 is at 5 %, step 2 of 5"
 
 
 def test_phases_and_verdicts_are_those_of_the_engine() -> None:
@@ -73,8 +73,8 @@ def test_metric_rows_have_both_versions() -> None:
         ("failed requests", "insufficient", Tone.WAITING),
         ("retried tries", "pass", Tone.GOOD),
     ]
-    assert rows[0].stable.text == "1 of 2,400 (0.04%)"
-    assert (rows[0].canary.text, rows[0].canary.ratio) == ("3 of 120 (2.5%)", 0.025)
+    assert rows[0].stable.text == "1 of 2,400 (0.04 %)"
+    assert (rows[0].canary.text, rows[0].canary.ratio) == ("3 of 120 (2.5 %)", 0.025)
 
 
 def test_a_metric_without_numbers_is_not_zero() -> None:
@@ -90,7 +90,7 @@ def test_an_infinite_looking_harm_is_kept() -> None:
 def test_steps_done_current_and_ahead() -> None:
     rows = shift_view(document(), [], NOW).steps
     assert [row.mark for row in rows] == [StepMark.DONE, StepMark.CURRENT] + [StepMark.AHEAD] * 3
-    assert [row.share.text for row in rows] == ["1%", "5%", "20%", "50%", "100%"]
+    assert [row.share.text for row in rows] == ["1 %", "5 %", "20 %", "50 %", "100 %"]
     assert (rows[0].took, rows[0].acknowledged_after, rows[1].took) == ("10 s", "20 ms", "9 s")
     assert rows[0].canary.text == "21 requests, 1 failed, 23 attempts"
     assert rows[2].canary.text == "no requests"
@@ -140,7 +140,7 @@ def test_a_step_beyond_the_edited_plan_is_shown() -> None:
     whole = document(status(steps=[step(7, "1")]), strategy={"steps": ["1%", "nonsense"]})
     rows = shift_view(whole, [], NOW).steps
     assert [row.number for row in rows] == [1, 2, 3, 4, 5, 6, 7]
-    assert (rows[0].share.text, rows[1].share.text, rows[6].share.text) == ("1%", "unknown", "100%")
+    assert (rows[0].share.text, rows[1].share.text, rows[6].share.text) == ("1 %", "unknown", "100 %")
 
 
 def test_proxies_late_and_refusing() -> None:
@@ -170,8 +170,8 @@ def test_conditions_in_words() -> None:
 def test_history_tells_who_and_when() -> None:
     rows = shift_view(document(), journal(), NOW).history
     assert [(row.clock, row.ago, row.reason, row.actor, row.share) for row in rows] == [
-        ("12:00:40", "20 s ago", "StepEntered", "controller", "1%"),
-        ("12:00:50", "10 s ago", "StepEntered", "controller", "50%"),
+        ("12:00:40", "20 s ago", "StepEntered", "controller", "1 %"),
+        ("12:00:50", "10 s ago", "StepEntered", "controller", "50 %"),
         ("12:00:59", "1 s ago", "Paused", "ann", ""),
     ]
 
@@ -192,6 +192,12 @@ def test_share_over_time_of_another_run_is_not_told() -> None:
 
 def test_a_line_of_the_list() -> None:
     row = list_row(document(), NOW)
-    assert (row.name, row.phase, row.step, row.share) == ("translator", "Progressing", "2/5", "5% / 5% / 4.97%")
+    assert (row.name, row.phase, row.step, row.share) == ("translator", "Progressing", "2/5", "5 % / 5 % / 4.97 %")
     assert row.waiting == "8 more requests of v2 7 s left"
     assert list_row(promoted(), NOW).waiting == ""
+
+
+def test_a_condition_that_repeats_the_reason_is_told_once() -> None:
+    rows = [{"type": "Drift", "message": "weights were changed"}]
+    view = shift_view(document(status(reason="weights were changed", conditions=rows)), [], NOW)
+    assert view.conditions == ()
