@@ -42,9 +42,10 @@ class DeadlineInterceptor(grpc.aio.UnaryUnaryClientInterceptor):  # type: ignore
         )
 
 
-def open_channel(address: str, *, limit: timedelta) -> grpc.aio.Channel:
+def open_channel(address: str, *, limit: timedelta, authority: str | None = None) -> grpc.aio.Channel:
     """A channel to `address` (`host:port` or `unix:/path`). It connects with the first call.
 
+    `authority` is the host that its calls name: a sidecar routes by it, whatever address the call came in on.
     Raises: ValueError when the address is neither.
     """
     return grpc.aio.insecure_channel(
@@ -56,6 +57,7 @@ def open_channel(address: str, *, limit: timedelta) -> grpc.aio.Channel:
             ("grpc.max_reconnect_backoff_ms", 1_000),
             ("grpc.use_local_subchannel_pool", 1),
             ("grpc.enable_http_proxy", 0),
+            *([("grpc.default_authority", authority)] if authority else []),
         ],
         interceptors=[cast(Any, DeadlineInterceptor(limit))],
     )

@@ -56,9 +56,9 @@ class Runtime:
     log: "FilteringBoundLogger"
     _closing: contextlib.AsyncExitStack
 
-    def channel(self, address: str, *, limit: timedelta) -> grpc.aio.Channel:
-        """A channel to another service, closed when the process ends."""
-        channel = open_channel(address, limit=limit)
+    def channel(self, address: str, *, limit: timedelta, authority: str | None = None) -> grpc.aio.Channel:
+        """A channel to another service (`authority`: its host in the mesh), closed when the process ends."""
+        channel = open_channel(address, limit=limit, authority=authority)
         self._closing.push_async_callback(channel.close, None)
         return channel
 

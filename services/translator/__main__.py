@@ -28,6 +28,9 @@ from services.translator.servicer import TranslationServicer
 SERVICE = "tidegate.translation.v1.TranslationService"
 DETECTOR_LIMIT = timedelta(seconds=2)
 CACHE_LIMIT = timedelta(milliseconds=500)
+# The names under which the mesh routes to them.
+DETECTOR_HOST = "lang-detector"
+CACHE_HOST = "cache-proxy"
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,13 +72,13 @@ class Opener:
     def _detector(self, runtime: Runtime) -> Detector:
         if self.options.detector is None:
             return NoDetector()
-        channel = runtime.channel(self.options.detector, limit=DETECTOR_LIMIT)
+        channel = runtime.channel(self.options.detector, limit=DETECTOR_LIMIT, authority=DETECTOR_HOST)
         return LangDetector(detection_pb2_grpc.DetectionServiceStub(channel))  # type: ignore[no-untyped-call]
 
     def _cache(self, runtime: Runtime) -> Cache:
         if self.options.cache is None:
             return NoCache()
-        channel = runtime.channel(self.options.cache, limit=CACHE_LIMIT)
+        channel = runtime.channel(self.options.cache, limit=CACHE_LIMIT, authority=CACHE_HOST)
         return CacheProxy(cache_pb2_grpc.CacheServiceStub(channel))  # type: ignore[no-untyped-call]
 
 
