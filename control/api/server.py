@@ -6,6 +6,7 @@ Nothing is decided here; `control.api.shifts` does that. A watch pushes a docume
 
 import contextlib
 import json
+import uuid
 from collections.abc import AsyncIterator, Awaitable, Callable
 from functools import wraps
 from typing import Any, TypeVar
@@ -118,7 +119,7 @@ class _Servicer(control_pb2_grpc.ControlServiceServicer):
     @_rich
     async def SendCommand(self, request: Any) -> Any:
         command = Command(
-            id=request.id,
+            id=request.id or uuid.uuid4().hex,
             verb=verb_from_wire(request.verb),
             expect_step=request.expect_step if request.HasField("expect_step") else None,
             actor=request.actor,

@@ -21,7 +21,7 @@ from tests.support.mesh_wait import until
 KEY = ("default", "echo")
 KILLS = 50
 RATE = 60.0  # requests a second and entrance
-STEPS = ["25%", "50%", "100%"]
+MOVES = {"StepEntered", "FullEntered", "Promoted", "RolledBack", "HarmFound", "CanaryGone", "Conflict", "DriftRepaired"}
 SEED = 20261130
 
 SHIFT = """\
@@ -52,11 +52,15 @@ async def test_fifty_kills_lose_no_request_and_no_step(tmp_path: Path) -> None:
                 await crew.kill()
             await crew.start()
             await _last_run(crew, scene, runs)
+            print(f"{len(runs)} shifts, {sum(traffic.answers.values())} requests")
         assert sum(traffic.answers.values()) > 1000
     assert traffic.failures == []
+    assert sum(_counted(run) for run in runs) <= sum(traffic.answers.values()), "no request is counted twice"
     assert len(runs) >= 3, "the shifts made progress in spite of all"
     for n, run in enumerate(runs, start=1):
         _complete(run, n)
+    moves = [(each["reason"], each["step"]) for each in runs[-1]["journal"] if each["reason"] in MOVES]
+    assert moves == [("StepEntered", 1), ("StepEntered", 2), ("FullEntered", 3), ("Promoted", 3)] * len(runs)
     for ref in ROUTES:
         assert weights[ref] == _expected_weights(len(runs)), ref
 
@@ -110,6 +114,12 @@ def _complete(run: Mapping[str, Any], n: int) -> None:
     for each in status["steps"]:
         assert each["enteredAt"] <= each["acknowledgedAt"]
     assert status["share"]["acknowledged"] == "1"
+
+
+def _counted(run: Mapping[str, Any]) -> int:
+    """Requests that the controller used as evidence in a run."""
+    steps = run["status"]["steps"]
+    return sum(int(step[version]["requests"]) for step in steps for version in ("canary", "stable"))
 
 
 def _expected_weights(runs: int) -> list[tuple[int, ...]]:
