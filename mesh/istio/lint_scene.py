@@ -12,6 +12,7 @@ from typing import Any
 from mesh.istio.document import Document
 from mesh.istio.hosts import covers, full_name
 from mesh.istio.yaml_nodes import Data, Path
+from mesh.istio.yaml_scalars import whole_number
 
 MESH = "mesh"
 ROUTE_ACTIONS = ("route", "redirect", "directResponse")
@@ -35,15 +36,6 @@ def words(value: Data) -> tuple[str, ...]:
 def word(value: Data) -> str:
     """The value if it is text, else an empty one."""
     return value if isinstance(value, str) else ""
-
-
-def number(value: Data) -> int | None:
-    """The value if it is a whole number, as protobuf's JSON reads one."""
-    if isinstance(value, float) and value.is_integer():
-        return int(value)
-    if isinstance(value, str) and value.lstrip("-").isdecimal() and len(value) < 12:
-        return int(value)
-    return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,8 +84,8 @@ class Route:
             path=(*self.path, "route", at),
             host=full_name(host, self.document.namespace) if host else "",
             subset=word(destination.get("subset")),
-            port=number(mapping(destination.get("port")).get("number")),
-            weight=number(entry.get("weight")),
+            port=whole_number(mapping(destination.get("port")).get("number")),
+            weight=whole_number(entry.get("weight")),
         )
 
 
@@ -180,7 +172,7 @@ class Scene:
     def _services_of(self, document: Document) -> Iterator[Service]:
         spec = spec_of(document)
         ports = [mapping(port) for port in sequence(spec.get("ports"))]
-        numbered = {found: port for port in ports if (found := number(port.get("number"))) is not None}
+        numbered = {found: port for port in ports if (found := whole_number(port.get("number"))) is not None}
         endpoints = self._endpoints(document.namespace, spec)
         for host in words(spec.get("hosts")):
             yield Service(host.lower(), numbered, endpoints)

@@ -66,8 +66,7 @@ class _Writer:
         node = self._document.root
         for step in self._path:
             node = self._own(node, step)
-        if not isinstance(node, MapNode):
-            raise self._refusal("has no mapping to stand in")
+        assert isinstance(node, MapNode), "route_view has read a destination here"
         return node
 
     def _own(self, node: Node, step: str | int) -> Node:
@@ -91,8 +90,7 @@ class _Writer:
         return self._text[start - offset : end - offset]
 
     def _replacement(self, node: Node, weight: int) -> Edit:
-        if not isinstance(node, Scalar):
-            raise self._refusal("is not a number")
+        assert isinstance(node, Scalar), "route_view has read a number here"
         quote = len(node.style)
         start, end = node.end - quote - len(node.text), node.end - quote
         if self._slice(start - quote, node.end) != f"{node.style}{node.text}{node.style}":

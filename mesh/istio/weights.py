@@ -16,6 +16,7 @@ from mesh.istio.hosts import full_name
 from mesh.istio.problem import MissingDestination, RouteNotFound, StalePatch, WeightRefused
 from mesh.istio.splice import edited, weight_edits
 from mesh.istio.yaml_nodes import Data
+from mesh.istio.yaml_scalars import whole_number
 from mesh.traffic import RouteRef, TrafficSplit
 
 HANDS_OFF = "tidegate.dev/hands-off"
@@ -183,14 +184,10 @@ def _destination(document: Document, ref: RouteRef, entry: Data) -> DestinationW
 
 
 def _weight(ref: RouteRef, value: Data) -> int | None:
-    """A weight as JSON to protobuf reads it: 90, "90" and 90.0 are the same."""
-    if value is None or (isinstance(value, int) and not isinstance(value, bool)):
-        return value
-    if isinstance(value, float) and value.is_integer():
-        return int(value)
-    if isinstance(value, str) and value.lstrip("-").isdecimal() and len(value) < 12:
-        return int(value)
-    raise WeightRefused(f"{ref} has the weight {str(value)[:40]!r}", "a weight is a whole number")
+    found = whole_number(value)
+    if value is not None and found is None:
+        raise WeightRefused(f"{ref} has the weight {str(value)[:40]!r}", "a weight is a whole number")
+    return found
 
 
 def _retries(block: Data) -> int:

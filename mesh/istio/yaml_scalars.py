@@ -35,6 +35,15 @@ def resolve(text: str, *, plain: bool, tag: str | None) -> Plain:
     return read(text)
 
 
+def whole_number(value: object) -> int | None:
+    """The whole number that a value stands for where JSON is read into protobuf: 90, 90.0 and "90" are the same."""
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    if isinstance(value, str) and value.lstrip("-").isdecimal() and len(value) < _MOST_DIGITS:
+        return int(value)
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
 def _resolve_plain(text: str) -> Plain:
     if text in _NULLS:
         return None

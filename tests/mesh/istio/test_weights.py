@@ -108,7 +108,9 @@ class TestRouteView:
         text = virtual_service(SPLIT_ROUTE.replace("weight: 90", f"weight: {written}"))
         assert route_view(document(text), REF).destinations[0].weight == weight
 
-    @pytest.mark.parametrize("written", ["abc", "true", "1.5", "[1]", "{a: 1}", '"9999999999999999"', ".nan"])
+    @pytest.mark.parametrize(
+        "written", ["abc", "true", "1.5", "[1]", "{a: 1}", '"999999999999999999999999999999"', ".nan"]
+    )
     def test_refuses_what_is_no_weight(self, written: str) -> None:
         text = virtual_service(SPLIT_ROUTE.replace("weight: 90", f"weight: {written}"))
         with pytest.raises(WeightRefused, match="has the weight"):
