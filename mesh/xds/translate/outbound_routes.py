@@ -132,12 +132,8 @@ def _settled(drafts: Sequence[_Draft], port: int, namespace: str) -> Iterator[Vi
             continue
         names.add(name)
         short = _short_names(draft.host, namespace) if draft.service else []
-        wished = [
-            draft.host,
-            *(f"{draft.host}." for _ in short[:1]),
-            *short,
-            *(draft.service.addresses if draft.service else ()),
-        ]
+        absolute = [f"{draft.host}."] if draft.service else []
+        wished = [draft.host, *absolute, *short, *(draft.service.addresses if draft.service else ())]
         domains = [
             domain for domain in wished if domain.lower() not in taken and not (domain in short and domain in known)
         ]
