@@ -74,18 +74,27 @@ class ScriptedMesh(mesh_pb2_grpc.MeshServiceServicer):
 
 
 @asynccontextmanager
-async def serving(mesh: ScriptedMesh) -> AsyncIterator[MeshChannel]:
-    """The mesh on a free port, and a channel to it."""
+async def listening(mesh: ScriptedMesh, address: str = "127.0.0.1:0") -> AsyncIterator[str]:
+    """The mesh on a port (0: a free one). Yields its address."""
     server = grpc.aio.server()
     mesh_pb2_grpc.add_MeshServiceServicer_to_server(mesh, server)
-    mesh.address = f"127.0.0.1:{server.add_insecure_port('127.0.0.1:0')}"
+    mesh.address = f"127.0.0.1:{server.add_insecure_port(address)}"
     await server.start()
-    channel = MeshChannel(mesh.address, TOKEN)
     try:
-        yield channel
+        yield mesh.address
     finally:
-        await channel.close()
         await server.stop(None)
+
+
+@asynccontextmanager
+async def serving(mesh: ScriptedMesh) -> AsyncIterator[MeshChannel]:
+    """The mesh on a free port, and a channel to it."""
+    async with listening(mesh) as address:
+        channel = MeshChannel(address, TOKEN)
+        try:
+            yield channel
+        finally:
+            await channel.close()
 
 
 def proxy(name: str, admin: str, *, incarnation: int = 1) -> mesh_pb2.Proxy:

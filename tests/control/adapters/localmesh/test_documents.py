@@ -14,7 +14,8 @@ from control.errors import Conflict, NotFound, Rejected, TidegateError, Unavaila
 from control.ports import Applied, Rejection
 from mesh.istio.weights import DestinationWeight, WeightPatch
 from mesh.traffic import RouteRef
-from tests.support.control_mesh import ScriptedMesh, serving
+from tests.support.control_mesh import TOKEN, ScriptedMesh, listening, serving
+from tests.support.mesh_wait import until
 
 ECHO = "echo.default.svc.cluster.local"
 TEXT = """
@@ -120,6 +121,25 @@ async def test_nobody_there_is_unavailable(call: str) -> None:
     channel = MeshChannel("127.0.0.1:1", "secret")
     with pytest.raises(Unavailable):
         await CALLS[call](channel)
+    await channel.close()
+
+
+async def test_a_mesh_that_is_started_again_is_found_again() -> None:
+    async with listening(ScriptedMesh(text=TEXT)) as address:
+        channel = MeshChannel(address, TOKEN)
+        documents = LocalDocuments(channel)
+        await documents.route(REF)
+    with pytest.raises(Unavailable):
+        await documents.route(REF)
+
+    async def found() -> bool:
+        try:
+            return (await documents.route(REF)).ref == REF
+        except Unavailable:
+            return False
+
+    async with listening(ScriptedMesh(text=TEXT), address):
+        await until(found)
     await channel.close()
 
 
