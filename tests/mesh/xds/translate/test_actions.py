@@ -54,11 +54,13 @@ def test_a_single_destination_is_a_plain_cluster_whatever_its_weight(weight: int
     [
         pytest.param({"host": "shop"}, cluster(), id="short name"),
         pytest.param({"host": "SHOP"}, cluster(), id="in any case"),
-        pytest.param({"host": full("other", "elsewhere")}, "outbound|50051||other.elsewhere.svc.cluster.local", id="full name"),
+        pytest.param(
+            {"host": full("other", "elsewhere")}, "outbound|50051||other.elsewhere.svc.cluster.local", id="full name"
+        ),
         pytest.param({"host": "shop", "port": {"number": 9}}, cluster(port=9), id="own port"),
         pytest.param({"host": "shop", "subset": "v9"}, cluster("v9"), id="a subset that nobody declared"),
     ],
-)  # fmt: skip
+)
 def test_clusters_by_name(destination: Any, expected: str) -> None:
     assert route_of(route=[{"destination": destination}])["route"]["cluster"] == expected
 
@@ -95,12 +97,15 @@ def test_timeouts(http: Any, timeout: str) -> None:
     ("rewrite", "expected"),
     [
         pytest.param({"uri": "/new"}, {"prefixRewrite": "/new"}, id="uri"),
-        pytest.param({"uriRegexRewrite": {"match": "^/a(.*)", "rewrite": "/b\\1"}},
-                     {"regexRewrite": {"pattern": {"regex": "^/a(.*)"}, "substitution": "/b\\1"}}, id="by regex"),
+        pytest.param(
+            {"uriRegexRewrite": {"match": "^/a(.*)", "rewrite": "/b\\1"}},
+            {"regexRewrite": {"pattern": {"regex": "^/a(.*)"}, "substitution": "/b\\1"}},
+            id="by regex",
+        ),
         pytest.param({"authority": "a"}, {"hostRewriteLiteral": "a"}, id="authority alone leaves the path"),
         pytest.param({"uri": "/n", "authority": "a"}, {"prefixRewrite": "/n", "hostRewriteLiteral": "a"}, id="both"),
     ],
-)  # fmt: skip
+)
 def test_rewrites(rewrite: Any, expected: Any) -> None:
     action = route_of(rewrite=rewrite)["route"]
     names = ("prefixRewrite", "regexRewrite", "hostRewriteLiteral")
@@ -114,17 +119,31 @@ def test_rewrites(rewrite: Any, expected: Any) -> None:
         pytest.param({"uri": "/x", "authority": "b"}, {"pathRedirect": "/x", "hostRedirect": "b"}, id="host"),
         pytest.param({"uri": "/x", "redirectCode": 302}, {"pathRedirect": "/x", "responseCode": "FOUND"}, id="302"),
         pytest.param({"uri": "/x", "redirectCode": 303}, {"pathRedirect": "/x", "responseCode": "SEE_OTHER"}, id="303"),
-        pytest.param({"uri": "/x", "redirectCode": 307}, {"pathRedirect": "/x", "responseCode": "TEMPORARY_REDIRECT"}, id="307"),
-        pytest.param({"uri": "/x", "redirectCode": 308}, {"pathRedirect": "/x", "responseCode": "PERMANENT_REDIRECT"}, id="308"),
+        pytest.param(
+            {"uri": "/x", "redirectCode": 307}, {"pathRedirect": "/x", "responseCode": "TEMPORARY_REDIRECT"}, id="307"
+        ),
+        pytest.param(
+            {"uri": "/x", "redirectCode": 308}, {"pathRedirect": "/x", "responseCode": "PERMANENT_REDIRECT"}, id="308"
+        ),
         pytest.param({"uri": "/x", "scheme": "https"}, {"pathRedirect": "/x", "schemeRedirect": "https"}, id="scheme"),
         pytest.param({"uri": "/x", "port": 81}, {"pathRedirect": "/x", "portRedirect": 81}, id="port"),
         pytest.param({"uri": "/x", "port": 80}, {"pathRedirect": "/x"}, id="80 goes without saying"),
-        pytest.param({"uri": "/x", "port": 443, "scheme": "https"}, {"pathRedirect": "/x", "schemeRedirect": "https"}, id="so does 443"),
+        pytest.param(
+            {"uri": "/x", "port": 443, "scheme": "https"},
+            {"pathRedirect": "/x", "schemeRedirect": "https"},
+            id="so does 443",
+        ),
         pytest.param({"uri": "/x", "port": 443}, {"pathRedirect": "/x", "portRedirect": 443}, id="not for http"),
-        pytest.param({"uri": "/x", "derivePort": "FROM_REQUEST_PORT"}, {"pathRedirect": "/x", "portRedirect": 50051}, id="the listener's port"),
-        pytest.param({"uri": "/x", "derivePort": "FROM_PROTOCOL_DEFAULT"}, {"pathRedirect": "/x"}, id="the protocol's port"),
+        pytest.param(
+            {"uri": "/x", "derivePort": "FROM_REQUEST_PORT"},
+            {"pathRedirect": "/x", "portRedirect": 50051},
+            id="the listener's port",
+        ),
+        pytest.param(
+            {"uri": "/x", "derivePort": "FROM_PROTOCOL_DEFAULT"}, {"pathRedirect": "/x"}, id="the protocol's port"
+        ),
     ],
-)  # fmt: skip
+)
 def test_redirects(redirect: Any, expected: Any) -> None:
     found = route_of(redirect=redirect)
     assert found["redirect"] == expected

@@ -25,14 +25,22 @@ def lists(owner: Any) -> dict[str, Any]:
     ("headers", "expected"),
     [
         pytest.param({}, {}, id="nothing"),
-        pytest.param({"request": {"add": {"a": "3"}, "set": {"c": "1", "b": "2"}}},
-                     {"requestHeadersToAdd": [put("b", "2"), put("c", "1"), added("a", "3")]}, id="set before add, each sorted"),
-        pytest.param({"request": {"remove": ["b", "a"]}}, {"requestHeadersToRemove": ["b", "a"]}, id="removed in document order"),
-        pytest.param({"response": {"set": {"a": "1"}, "remove": ["x"]}},
-                     {"responseHeadersToAdd": [put("a", "1")], "responseHeadersToRemove": ["x"]}, id="on the way back"),
+        pytest.param(
+            {"request": {"add": {"a": "3"}, "set": {"c": "1", "b": "2"}}},
+            {"requestHeadersToAdd": [put("b", "2"), put("c", "1"), added("a", "3")]},
+            id="set before add, each sorted",
+        ),
+        pytest.param(
+            {"request": {"remove": ["b", "a"]}}, {"requestHeadersToRemove": ["b", "a"]}, id="removed in document order"
+        ),
+        pytest.param(
+            {"response": {"set": {"a": "1"}, "remove": ["x"]}},
+            {"responseHeadersToAdd": [put("a", "1")], "responseHeadersToRemove": ["x"]},
+            id="on the way back",
+        ),
         pytest.param({"request": {"set": {"host": "x"}}}, {}, id="the host is no header"),
     ],
-)  # fmt: skip
+)
 def test_a_routes_own_operations(headers: Any, expected: Any) -> None:
     assert lists(route_of(headers=headers)) == expected
 
@@ -70,12 +78,20 @@ HOST = {"request": {"set": {"host": "by-destination"}}}
         pytest.param({"headers": {"request": {"add": {":authority": "a"}}}}, "a", id="add authority"),
         pytest.param({"headers": {"request": {"add": {"host": "a"}, "set": {"host": "s"}}}}, "s", id="set before add"),
         pytest.param({"rewrite": {"authority": "r"}}, "r", id="rewrite"),
-        pytest.param({"rewrite": {"authority": "r"}, "headers": {"request": {"set": {"host": "h"}}}}, "r", id="rewrite over headers"),
+        pytest.param(
+            {"rewrite": {"authority": "r"}, "headers": {"request": {"set": {"host": "h"}}}},
+            "r",
+            id="rewrite over headers",
+        ),
         pytest.param({"route": [to("shop", headers=HOST)]}, "by-destination", id="a single destination's"),
-        pytest.param({"rewrite": {"authority": "r"}, "route": [to("shop", headers=HOST)]}, "r", id="the route's over the destination's"),
+        pytest.param(
+            {"rewrite": {"authority": "r"}, "route": [to("shop", headers=HOST)]},
+            "r",
+            id="the route's over the destination's",
+        ),
         pytest.param({"headers": {"response": {"set": {"host": "a"}}}}, None, id="a response has no authority"),
     ],
-)  # fmt: skip
+)
 def test_authority(http: Any, authority: str | None) -> None:
     assert route_of(**http)["route"].get("hostRewriteLiteral") == authority
 

@@ -25,10 +25,12 @@ def exact(value: str) -> dict[str, Any]:
         pytest.param({"uri": {}}, {"prefix": "/", "caseSensitive": True}, id="an empty uri"),
         pytest.param({"uri": {"exact": "/a"}}, {"path": "/a", "caseSensitive": True}, id="exact"),
         pytest.param({"uri": {"prefix": "/foo"}}, {"prefix": "/foo", "caseSensitive": True}, id="prefix is plain"),
-        pytest.param({"uri": {"regex": "/v[12]"}}, {"safeRegex": {"regex": "/v[12]"}, "caseSensitive": True}, id="regex"),
+        pytest.param(
+            {"uri": {"regex": "/v[12]"}}, {"safeRegex": {"regex": "/v[12]"}, "caseSensitive": True}, id="regex"
+        ),
         pytest.param({"ignoreUriCase": True}, {"prefix": "/", "caseSensitive": False}, id="ignore case"),
     ],
-)  # fmt: skip
+)
 def test_paths(match: Any, expected: Any) -> None:
     found = route_of(**({} if match is None else {"match": [match]}))
     assert found["match"] == expected
@@ -37,21 +39,46 @@ def test_paths(match: Any, expected: Any) -> None:
 @pytest.mark.parametrize(
     ("match", "headers"),
     [
-        pytest.param({"headers": {"b": {"exact": "1"}, "a": {"prefix": "x"}}},
-                     [header("a", stringMatch={"prefix": "x"}), header("b", **exact("1"))], id="sorted by name"),
-        pytest.param({"headers": {"a": {"regex": ".+"}}}, [header("a", stringMatch={"safeRegex": {"regex": ".+"}})], id="regex"),
+        pytest.param(
+            {"headers": {"b": {"exact": "1"}, "a": {"prefix": "x"}}},
+            [header("a", stringMatch={"prefix": "x"}), header("b", **exact("1"))],
+            id="sorted by name",
+        ),
+        pytest.param(
+            {"headers": {"a": {"regex": ".+"}}}, [header("a", stringMatch={"safeRegex": {"regex": ".+"}})], id="regex"
+        ),
         pytest.param({"headers": {"a": {}}}, [header("a", presentMatch=True)], id="empty: present"),
         pytest.param({"headers": {"a": {"regex": "*"}}}, [header("a", presentMatch=True)], id="the star: present"),
-        pytest.param({"withoutHeaders": {"a": {"exact": "1"}}},
-                     [header("a", **exact("1"), invertMatch=True, treatMissingHeaderAsEmpty=True)], id="without a value"),
-        pytest.param({"withoutHeaders": {"a": {}}}, [header("a", presentMatch=True, invertMatch=True)], id="without it at all"),
-        pytest.param({"method": {"exact": "GET"}, "authority": {"exact": "x"}, "scheme": {"exact": "http"}, "headers": {"z": {"exact": "1"}}},
-                     [header("z", **exact("1")), header(":method", **exact("GET")), header(":authority", **exact("x")), header(":scheme", **exact("http"))],
-                     id="pseudo headers stand behind"),
-        pytest.param({"withoutHeaders": {"a": {"exact": "1"}}, "headers": {"b": {"exact": "2"}}},
-                     [header("a", **exact("1"), invertMatch=True, treatMissingHeaderAsEmpty=True), header("b", **exact("2"))], id="both kinds in one order"),
+        pytest.param(
+            {"withoutHeaders": {"a": {"exact": "1"}}},
+            [header("a", **exact("1"), invertMatch=True, treatMissingHeaderAsEmpty=True)],
+            id="without a value",
+        ),
+        pytest.param(
+            {"withoutHeaders": {"a": {}}}, [header("a", presentMatch=True, invertMatch=True)], id="without it at all"
+        ),
+        pytest.param(
+            {
+                "method": {"exact": "GET"},
+                "authority": {"exact": "x"},
+                "scheme": {"exact": "http"},
+                "headers": {"z": {"exact": "1"}},
+            },
+            [
+                header("z", **exact("1")),
+                header(":method", **exact("GET")),
+                header(":authority", **exact("x")),
+                header(":scheme", **exact("http")),
+            ],
+            id="pseudo headers stand behind",
+        ),
+        pytest.param(
+            {"withoutHeaders": {"a": {"exact": "1"}}, "headers": {"b": {"exact": "2"}}},
+            [header("a", **exact("1"), invertMatch=True, treatMissingHeaderAsEmpty=True), header("b", **exact("2"))],
+            id="both kinds in one order",
+        ),
     ],
-)  # fmt: skip
+)
 def test_headers(match: Any, headers: Any) -> None:
     assert route_of(match=[match])["match"]["headers"] == headers
 

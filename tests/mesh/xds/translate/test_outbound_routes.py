@@ -66,10 +66,14 @@ def test_domains(of: str, expected: list[str]) -> None:
     ("host", "domains"),
     [
         pytest.param("api.example.com", ["api.example.com", "api.example.com."], id="a name outside the cluster"),
-        pytest.param("a.b.default.svc.cluster.local", ["a.b.default.svc.cluster.local", "a.b.default.svc.cluster.local."], id="too many parts"),
+        pytest.param(
+            "a.b.default.svc.cluster.local",
+            ["a.b.default.svc.cluster.local", "a.b.default.svc.cluster.local."],
+            id="too many parts",
+        ),
         pytest.param("*.example.com", ["*.example.com", "*.example.com."], id="a wildcard"),
     ],
-)  # fmt: skip
+)
 def test_domains_of_other_names(host: str, domains: list[str]) -> None:
     assert virtual_hosts([*client(), service("shop", hosts=[host])])[f"{host}:50051"]["domains"] == domains
 
@@ -112,11 +116,15 @@ LEAD = [{"route": [to("shop")]}]
         pytest.param({"hosts": ["nobody"]}, False, id="another host"),
         pytest.param({"hosts": ["*.example.com"]}, False, id="another wildcard"),
         pytest.param({"namespace": "elsewhere", "hosts": ["shop"]}, False, id="a short name of another namespace"),
-        pytest.param({"namespace": "elsewhere", "hosts": [full("shop")]}, True, id="a full name from another namespace"),
+        pytest.param(
+            {"namespace": "elsewhere", "hosts": [full("shop")]}, True, id="a full name from another namespace"
+        ),
         pytest.param({"namespace": "elsewhere", "hosts": [full("shop")], "exportTo": ["."]}, False, id="not exported"),
-        pytest.param({"namespace": "elsewhere", "hosts": [full("shop")], "exportTo": ["default"]}, True, id="exported here"),
+        pytest.param(
+            {"namespace": "elsewhere", "hosts": [full("shop")], "exportTo": ["default"]}, True, id="exported here"
+        ),
     ],
-)  # fmt: skip
+)
 def test_which_rules_apply(spec: Any, applies: bool) -> None:
     documents = [*client(hosts=["*/*"]), service("shop"), virtual_service("shop", LEAD, **spec)]
     hosts = virtual_hosts(documents)
@@ -147,11 +155,21 @@ def test_a_host_that_nobody_knows(port: int, there: bool) -> None:
     ("first", "second", "winner"),
     [
         pytest.param({"hosts": ["shop"]}, {"hosts": ["shop"]}, "a", id="the same host: the name decides"),
-        pytest.param({"hosts": ["shop"], "created": "2026-02-02T00:00:00Z"}, {"hosts": ["shop"], "created": "2026-01-01T00:00:00Z"}, "b", id="the older one"),
+        pytest.param(
+            {"hosts": ["shop"], "created": "2026-02-02T00:00:00Z"},
+            {"hosts": ["shop"], "created": "2026-01-01T00:00:00Z"},
+            "b",
+            id="the older one",
+        ),
         pytest.param({"hosts": ["*.default.svc.cluster.local"]}, {"hosts": ["shop"]}, "b", id="exact before wildcard"),
-        pytest.param({"hosts": ["*.svc.cluster.local"]}, {"hosts": ["*.default.svc.cluster.local"]}, "b", id="the longer wildcard"),
+        pytest.param(
+            {"hosts": ["*.svc.cluster.local"]},
+            {"hosts": ["*.default.svc.cluster.local"]},
+            "b",
+            id="the longer wildcard",
+        ),
     ],
-)  # fmt: skip
+)
 def test_two_rules_for_one_host(first: Any, second: Any, winner: str) -> None:
     documents = [*client(), service("shop"), virtual_service("a", LEAD, **first), virtual_service("b", LEAD, **second)]
     assert led_by(virtual_hosts(documents)[SHOP]) == winner

@@ -36,15 +36,30 @@ def policy(**changes: Any) -> dict[str, Any]:
         pytest.param({"attempts": 0}, None, id="0: none"),
         pytest.param({"attempts": 4}, policy(numRetries=4), id="n"),
         pytest.param({"attempts": 1, "retryOn": "5xx"}, policy(numRetries=1, retryOn="5xx"), id="own conditions"),
-        pytest.param({"attempts": 1, "retryOn": "5xx,503"},
-                     policy(numRetries=1, retryOn="5xx,retriable-status-codes", retriableStatusCodes=[503]), id="a code asks for its condition"),
-        pytest.param({"attempts": 1, "perTryTimeout": "250ms"}, policy(numRetries=1, perTryTimeout="0.250s"), id="time for each try"),
-        pytest.param({"attempts": 1, "backoff": "1s"}, policy(numRetries=1, retryBackOff={"baseInterval": "1s"}), id="backoff"),
-        pytest.param({"attempts": 1, "retryIgnorePreviousHosts": False}, policy(numRetries=1, retryHostPredicate=None), id="previous hosts too"),
-        pytest.param({"attempts": 1, "retryIgnorePreviousHosts": True}, policy(numRetries=1), id="other hosts, said aloud"),
+        pytest.param(
+            {"attempts": 1, "retryOn": "5xx,503"},
+            policy(numRetries=1, retryOn="5xx,retriable-status-codes", retriableStatusCodes=[503]),
+            id="a code asks for its condition",
+        ),
+        pytest.param(
+            {"attempts": 1, "perTryTimeout": "250ms"},
+            policy(numRetries=1, perTryTimeout="0.250s"),
+            id="time for each try",
+        ),
+        pytest.param(
+            {"attempts": 1, "backoff": "1s"}, policy(numRetries=1, retryBackOff={"baseInterval": "1s"}), id="backoff"
+        ),
+        pytest.param(
+            {"attempts": 1, "retryIgnorePreviousHosts": False},
+            policy(numRetries=1, retryHostPredicate=None),
+            id="previous hosts too",
+        ),
+        pytest.param(
+            {"attempts": 1, "retryIgnorePreviousHosts": True}, policy(numRetries=1), id="other hosts, said aloud"
+        ),
         pytest.param({"attempts": 1, "retryRemoteLocalities": False}, policy(numRetries=1), id="own locality"),
     ],
-)  # fmt: skip
+)
 def test_policies(retries: Any, expected: Any) -> None:
     found = route_of(**({} if retries == "absent" else {"retries": retries}))
     assert found["route"].get("retryPolicy") == expected
