@@ -31,10 +31,10 @@ REFRESH_PER_SECOND = 8
 class LiveProgress:
     """Shows each view that it is given: drawn in place on a terminal, as one line a change elsewhere."""
 
-    def __init__(self, look: Look) -> None:
+    def __init__(self, look: Look, *, heartbeat: timedelta = HEARTBEAT) -> None:
         self._look = look
         self._live: Live | None = None
-        self._lines = _ChangeLines()
+        self._lines = _ChangeLines(heartbeat)
 
     def __enter__(self) -> Self:
         if self._look.in_place:
@@ -68,12 +68,13 @@ class LiveProgress:
 
 
 class _ChangeLines:
-    """Which plain lines tell what is new since the last view? Nothing new: one line every `HEARTBEAT`."""
+    """Which plain lines tell what is new since the last view? Nothing new: one line every `heartbeat`."""
 
-    def __init__(self) -> None:
+    def __init__(self, heartbeat: timedelta) -> None:
+        self._heartbeat_s = heartbeat.total_seconds()
         self._headline = ""
-        self._told: set[int] = set()
-        self._acknowledged: set[int] = set()
+        self._told: set[tuple[int, int]] = set()
+        self._acknowledged: set[tuple[int, int]] = set()
         self._last = monotonic()
 
     def of(self, view: ShiftView, load: LoadView | None) -> list[str]:
@@ -81,28 +82,28 @@ class _ChangeLines:
         if view.headline != self._headline:
             lines.append(f"{view.name}: {view.headline}" + (f": {view.reason}" if view.reason else ""))
             self._headline = view.headline
-        if not lines and monotonic() - self._last >= HEARTBEAT.total_seconds():
+        if not lines and monotonic() - self._last >= self._heartbeat_s:
             lines.append(heartbeat(view, load))
         if lines:
             self._last = monotonic()
         return lines
 
     def _step_lines(self, step: StepRow, view: ShiftView) -> list[str]:
-        lines = []
-        if step.acknowledged_after and step.number not in self._acknowledged:
-            self._acknowledged.add(step.number)
+        lines, key = [], (view.run, step.number)
+        if step.acknowledged_after and key not in self._acknowledged:
+            self._acknowledged.add(key)
             lines.append(f"{view.name}: step {step.number}: every proxy runs it after {step.acknowledged_after}")
-        if step.decision not in ("", "hold") and step.number not in self._told:
-            self._told.add(step.number)
-            lines.append(f"{view.name}: step {step.number}: {step.decision}: {step.sentence}")
+        if step.decision not in ("", "hold") and key not in self._told:
+            self._told.add(key)
+            lines.append(f"{view.name}: step {step.number}: {step.told}")
         return lines
 
 
 def heartbeat(view: ShiftView, load: LoadView | None) -> str:
     """One line that says that it is alive and what it waits for."""
     parts = [f"{view.name}: {view.step_text}, observed {view.shares[2].text}"]
-    if view.waiting.sentence or view.waiting.left:
-        parts.append(f"waits for {view.waiting.sentence or 'the step to end'} {view.waiting.left}".rstrip())
+    if waits := ", ".join(part for part in (view.waiting.sentence, view.waiting.left) if part):
+        parts.append(f"waits: {waits}")
     if load is not None:
         parts.append(load.text)
     return "; ".join(parts)

@@ -11,6 +11,7 @@ from rich.text import Text
 from control.cli.look import STYLE_OF_MARK, STYLE_OF_TONE, Look
 from control.view.format import UNKNOWN, resample
 from control.view.model import (
+    LoadVersion,
     LoadView,
     MetricRow,
     ShareView,
@@ -101,7 +102,7 @@ def _step_line(step: StepRow, last: bool, look: Look) -> Text:
     observed = step.shares[2].text
     line.append(f"observed {observed:<8} {step.took:>9}  {_counts(step.canary)}", style="default")
     if step.decision:
-        line.append(f"  {step.decision}", style=style)
+        line.append(f"  {step.decision.replace('_', ' ')}", style=style)
     return line
 
 
@@ -169,8 +170,7 @@ def _summary_step(step: StepRow, summary: SummaryView, look: Look) -> list[Rende
     weights = f"configured {configured}, acknowledged {acknowledged}, observed {observed}"
     after = f" (every proxy ran it after {step.acknowledged_after})" if step.acknowledged_after else ""
     rows = ((summary.stable, step.stable.text), (summary.canary, step.canary.text))
-    sentence = f"{step.decision}: {step.sentence}" if step.decision and step.sentence else step.sentence
-    decision = [indented(Text(f"{look.glyphs.arrow} {sentence}", style=style), 4)] if sentence else []
+    decision = [indented(Text(f"{look.glyphs.arrow} {step.told}", style=style), 4)] if step.told else []
     return [head, indented(Text(weights + after), 4), indented(columns(rows), 4), *decision]
 
 
@@ -187,12 +187,14 @@ def _totals(summary: SummaryView) -> list[RenderableType]:
 
 
 def _load_part(load: LoadView) -> list[RenderableType]:
-    rows = [
-        (version.version, version.text, _quantile_text(version.quantiles), version.attempts)
-        for version in load.versions
-    ]
     head = Text.assemble(("What callers saw: ", "bold"), (load.text, "bold green" if load.failed == 0 else "bold red"))
+    rows = [row for version in load.versions for row in _load_rows(version)]
     return [head, indented(Text(_quantile_text(load.quantiles))), indented(columns(rows))]
+
+
+def _load_rows(version: LoadVersion) -> list[tuple[str, str, str]]:
+    numbers = (version.version, version.text, _quantile_text(version.quantiles))
+    return [numbers, ("", version.attempts, "")] if version.attempts else [numbers]
 
 
 def _quantile_text(quantiles: tuple[str, str, str]) -> str:

@@ -72,7 +72,10 @@ class MetricRow:
 
 @dataclass(frozen=True, slots=True)
 class StepRow:
-    """One step: planned, running or done. Shares are configured / acknowledged / observed."""
+    """One step: planned, running or done. Shares are configured / acknowledged / observed.
+
+    `told` is the decision in words with its sentence, empty while nothing is decided.
+    """
 
     number: int
     share: ShareView
@@ -85,6 +88,7 @@ class StepRow:
     canary: VersionCounts
     decision: str
     sentence: str
+    told: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +131,7 @@ class ShiftView:
     host: str
     stable: str
     canary: str
+    run: int
     phase: str
     tone: Tone
     headline: str

@@ -62,6 +62,7 @@ def shift_view(document: Mapping[str, Any], journal: Sequence[Mapping[str, Any]]
         host=read.text(read.section(spec, "target"), "host"),
         stable=stable,
         canary=canary,
+        run=read.whole(status, "run"),
         phase=phase,
         tone=TONE_OF_PHASE.get(phase, Tone.IDLE),
         headline=headline(phase, stable=stable, canary=canary, share=shares[0].text, step=step_text),

@@ -85,7 +85,14 @@ def _row(
         canary=version_counts(read.section(step, "canary")),
         decision=read.text(step, "decision"),
         sentence=read.text(step, "sentence"),
+        told=_told(step),
     )
+
+
+def _told(step: Mapping[str, Any]) -> str:
+    """Example: "roll back: v2 fails more often than v1"."""
+    decision, sentence = read.text(step, "decision").replace("_", " "), read.text(step, "sentence")
+    return f"{decision}: {sentence}" if decision and sentence else sentence or decision
 
 
 def _acknowledged_after(entered: datetime | None, acknowledged: datetime | None) -> str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from control.cli.connection import run, running
-from control.cli.options import Output, examples
+from control.cli.options import Output, examples, output_option
 from control.cli.printing import progress
 from control.settings import state_dir_option
 from control.view.format import milliseconds, percent
@@ -33,7 +33,7 @@ AUTHORITY = "translate.example.com"
 @click.option("--from", "source", default="", metavar="LANG", help="Language of the text; without it, it is detected.")
 @click.option("--stream", is_flag=True, help="Print each segment the moment it is ready, as text whatever -o says.")
 @click.option("--authority", default=AUTHORITY, show_default=True, help="The host that the gateway routes by.")
-@click.option("-o", "--output", type=click.Choice(list(Output)), default=Output.TABLE, help="How to print it.")
+@output_option
 @state_dir_option
 @click.pass_context
 def command(
