@@ -99,24 +99,33 @@ class Shifts:
 
     async def _apply(self, shift: TrafficShift, *, dry_run: bool) -> ApplyResult:
         stored = await self.store.load(*shift.key)
-        others = [from_document(each.spec) for each in await self.store.list()]
-        admit(shift, others, _state(stored) if stored is not None else None)
+        state = _state(stored) if stored is not None else None
+        if state is not None and state.deleting:
+            raise Refused(f"{shift.namespace}/{shift.name} is being deleted", hint="apply it again when it is gone")
+        admit(shift, [from_document(each.spec) for each in await self.store.list()], state)
         spec = to_document(shift)
         if stored is not None and stored.spec == spec:
             return ApplyResult(self._document(stored), "unchanged")
-        if stored is not None and _state(stored).deleting:
-            raise Refused(f"{shift.namespace}/{shift.name} is being deleted", hint="apply it again when it is gone")
         before = stored or Stored(*shift.key, spec=spec, state=new_state(shift).to_json(), version=0)
         after = await self._save(replace(before, spec=spec), dry_run=dry_run)
         return ApplyResult(self._document(after), "changed" if stored else "created")
 
     async def _delete(self, namespace: str, name: str, *, dry_run: bool) -> str:
         stored = await self._stored(namespace, name)
-        state = _state(stored)
+        try:
+            state = _state(stored)
+        except InvariantBroken as broken:
+            return await self._discard(stored, broken, dry_run=dry_run)
         if not state.deleting:
             marked = replace(stored, state=accept_deletion(state).to_json())
             await self._save(marked, dry_run=dry_run)
         return _what_deletion_does(from_document(stored.spec), state)
+
+    async def _discard(self, stored: Stored, broken: InvariantBroken, *, dry_run: bool) -> str:
+        """Deletes a shift whose state nobody can act on."""
+        if not dry_run:
+            await self.store.delete(stored.namespace, stored.name, expect=stored.version)
+        return f"{broken.message}: the shift is deleted, the traffic stays as it is"
 
     async def _command(self, namespace: str, name: str, command: Command, *, dry_run: bool) -> CommandResult:
         stored = await self._stored(namespace, name)

@@ -162,8 +162,9 @@ async def test_deletion_is_marked_and_left_to_the_loop(api: Api, tool: GrpcShift
     stored = await api.store.load(*KEY)
     assert stored is not None
     assert ShiftState.from_json(stored.state).deleting
-    with pytest.raises(Refused, match="is being deleted"):
-        await tool.apply(SHIFT.replace(b"20%", b"30%"), "shift.yaml")
+    for text in (SHIFT, SHIFT.replace(b"20%", b"30%")):
+        with pytest.raises(Refused, match="is being deleted"):
+            await tool.apply(text, "shift.yaml")
 
 
 DRY: dict[str, Callable[[GrpcShiftClient], Awaitable[object]]] = {
@@ -287,12 +288,18 @@ async def test_what_looks_run_into_is_shown(
     assert trouble.message in f"{status['waitingFor']} {status['reason']}"
 
 
-async def test_a_state_that_cannot_be_read_is_shown_as_failed_not_hidden(api: Api, tool: GrpcShiftClient) -> None:
+async def test_a_state_that_cannot_be_read_is_shown_as_failed_and_can_be_deleted(
+    api: Api, tool: GrpcShiftClient
+) -> None:
     await tool.apply(SHIFT, "shift.yaml")
     stored = await api.store.load(*KEY)
     assert stored is not None
     await api.store.save(*KEY, spec=stored.spec, state={"schema": 999}, expect=stored.version)
     assert (await tool.get(*KEY)).status["phase"] == "Failed"
+    for dry_run in (True, False):
+        assert "the traffic stays as it is" in await tool.delete(*KEY, dry_run=dry_run)
+        assert bool(await tool.list()) is dry_run
+    assert (await tool.apply(SHIFT, "shift.yaml")).outcome == "created"
 
 
 async def test_errors_of_ours_come_back_as_themselves() -> None:
