@@ -8,7 +8,7 @@ Floats survive since Python prints the shortest text that reads back to the same
 import dataclasses
 import types
 import typing
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from enum import StrEnum
 from fractions import Fraction
@@ -16,6 +16,7 @@ from functools import cache
 from typing import Any, TypeVar
 
 T = TypeVar("T")
+Decoder = Callable[[Any], Any]
 
 
 def time_text(at: datetime) -> str:
@@ -29,24 +30,31 @@ def parse_time(text: str) -> datetime:
 
 def encode(value: Any) -> Any:
     match value:
+        case None | int() | float():
+            return value
+        case str():
+            return str(value)
         case Fraction():
             return str(value)
         case datetime():
             return time_text(value)
-        case StrEnum():
-            return value.value
         case tuple() | list():
             return [encode(each) for each in value]
         case dict():
             return {str(key): encode(each) for key, each in value.items()}
-        case _ if dataclasses.is_dataclass(value):
-            return {
-                field.name: encode(each)
-                for field in dataclasses.fields(value)
-                if (each := getattr(value, field.name)) != _default(field)
-            }
         case _:
-            return value
+            return _encode_fields(value)
+
+
+def _encode_fields(value: Any) -> dict[str, Any]:
+    kind: Any = type(value)
+    found = ((name, getattr(value, name), default) for name, default in _defaults(kind))
+    return {name: encode(each) for name, each, default in found if each != default}
+
+
+@cache
+def _defaults(kind: Any) -> tuple[tuple[str, Any], ...]:
+    return tuple((field.name, _default(field)) for field in dataclasses.fields(kind))
 
 
 def _default(field: "dataclasses.Field[Any]") -> Any:
@@ -55,52 +63,62 @@ def _default(field: "dataclasses.Field[Any]") -> Any:
 
 def decode(kind: type[T], data: Any) -> T:
     """Raises: ValueError, TypeError, KeyError when `data` does not fit `kind`."""
-    return typing.cast(T, _decode(kind, data))
-
-
-def _decode(kind: Any, data: Any) -> Any:
-    origin, arguments = typing.get_origin(kind), typing.get_args(kind)
-    if origin is types.UnionType:
-        return None if data is None else _decode(next(each for each in arguments if each is not types.NoneType), data)
-    if origin is tuple:
-        return _decode_tuple(arguments, data)
-    if origin is dict or kind is dict:
-        key, value = arguments or (str, Any)
-        return {_key(key, name): _decode(value, each) for name, each in data.items()}
-    return data if kind is Any else _decode_plain(kind, data)
-
-
-def _decode_tuple(arguments: tuple[Any, ...], data: Any) -> tuple[Any, ...]:
-    if arguments[-1] is Ellipsis:
-        return tuple(_decode(arguments[0], each) for each in data)
-    return tuple(_decode(kind, each) for kind, each in zip(arguments, data, strict=True))
-
-
-def _key(kind: Any, name: str) -> Any:
-    return name if kind is Any else kind(name)
-
-
-def _decode_plain(kind: Any, data: Any) -> Any:
-    if dataclasses.is_dataclass(kind):
-        return _decode_fields(kind, data)
-    if kind is datetime:
-        return parse_time(data)
-    if kind is Fraction or (isinstance(kind, type) and issubclass(kind, StrEnum)):
-        return kind(data)
-    if not isinstance(data, kind) and not (kind is float and isinstance(data, int)):
-        raise TypeError(f"{data!r} is no {kind.__name__}")
-    return data
-
-
-def _decode_fields(kind: Any, data: Any) -> Any:
-    if not isinstance(data, Mapping):
-        raise TypeError(f"{data!r} is no {kind.__name__}")
-    hints = _hints(kind)
-    if unknown := data.keys() - hints.keys():
-        raise ValueError(f"{kind.__name__} has no {', '.join(sorted(map(str, unknown)))}")
-    return kind(**{name: _decode(hints[name], each) for name, each in data.items()})
+    wanted: Any = kind
+    return typing.cast(T, _decoder(wanted)(data))
 
 
 @cache
-def _hints(kind: Any) -> dict[str, Any]:
-    return typing.get_type_hints(kind)
+def _decoder(kind: Any) -> Decoder:
+    """What reads a value of `kind`; made once for each kind."""
+    origin, arguments = typing.get_origin(kind), typing.get_args(kind)
+    if origin is types.UnionType:
+        return _optional(_decoder(next(each for each in arguments if each is not types.NoneType)))
+    if origin is tuple:
+        return _tuple(arguments)
+    if origin is dict:
+        return _mapping(*map(_decoder, arguments))
+    if dataclasses.is_dataclass(kind):
+        return _fields(kind)
+    if kind is datetime:
+        return parse_time
+    return typing.cast(Decoder, kind) if issubclass(kind, Fraction | StrEnum) else _plain(kind)
+
+
+def _optional(decoder: Decoder) -> Decoder:
+    return lambda data: None if data is None else decoder(data)
+
+
+def _tuple(arguments: tuple[Any, ...]) -> Decoder:
+    if arguments[-1] is Ellipsis:
+        every = _decoder(arguments[0])
+        return lambda data: tuple(map(every, data))
+    decoders = [_decoder(each) for each in arguments]
+    return lambda data: tuple(decoder(each) for decoder, each in zip(decoders, data, strict=True))
+
+
+def _mapping(key: Decoder, value: Decoder) -> Decoder:
+    return lambda data: {key(name): value(each) for name, each in data.items()}
+
+
+def _plain(kind: Any) -> Decoder:
+    accepted = (float, int) if kind is float else (kind,)
+
+    def decoder(data: Any) -> Any:
+        if not isinstance(data, accepted):
+            raise TypeError(f"{data!r} is no {kind.__name__}")
+        return data
+
+    return decoder
+
+
+def _fields(kind: Any) -> Decoder:
+    decoders = {name: _decoder(hint) for name, hint in typing.get_type_hints(kind).items()}
+
+    def decoder(data: Any) -> Any:
+        if not isinstance(data, Mapping):
+            raise TypeError(f"{data!r} is no {kind.__name__}")
+        if unknown := data.keys() - decoders.keys():
+            raise ValueError(f"{kind.__name__} has no {', '.join(sorted(map(str, unknown)))}")
+        return kind(**{name: decoders[name](each) for name, each in data.items()})
+
+    return decoder

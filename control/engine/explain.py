@@ -98,7 +98,8 @@ def compared_metric(found: MetricEvidence) -> str:
 def compared_facts(facts: dict[str, str], state: ShiftState) -> str:
     """The comparison that a decision rested on, or the present one when it kept no numbers."""
     if "metric" not in facts:
-        return compared_metric(state.evidence.leading) if state.evidence else NOTHING
+        known = state.evidence is not None and state.evidence.leading.canary_requests > 0
+        return compared_metric(state.evidence.leading) if state.evidence and known else NOTHING
     if facts["canaryRequests"] == "0":
         return NOTHING
     canary, stable = ((int(facts[f"{name}Requests"]), int(facts[f"{name}Bad"])) for name in ("canary", "stable"))

@@ -1,6 +1,7 @@
 """What does one tick see of the world? Plain values, gathered before anything is decided."""
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 from fractions import Fraction
 
@@ -13,7 +14,8 @@ class RouteNow:
 
     `in_place` is True when the document gives the canary exactly what state says (after rounding to weights).
     `problem` is the cause that keeps the route from being used, `message` its words. `known` is False when the mesh
-    can't tell who runs what; then only time does.
+    can't tell who runs what; then only time does. `spare` is True when no proxy holds the route while proxies hold
+    another one of the shift: nothing is sent by it.
     """
 
     key: str
@@ -30,11 +32,12 @@ class RouteNow:
     rejections: tuple[tuple[str, str], ...] = ()
     known: bool = True
     current: bool = True
+    spare: bool = False
 
     @property
     def acknowledged_by_all(self) -> bool:
         """Every proxy that holds the route runs what the document says, whatever that is."""
-        return self.known and self.current and bool(self.holders) and not self.late
+        return self.known and self.current and (bool(self.holders) or self.spare) and not self.late
 
     @property
     def in_force(self) -> bool:
@@ -49,11 +52,17 @@ class RouteNow:
     @property
     def unheld(self) -> bool:
         """No proxy holds the route, so that none can send anywhere by it."""
-        return self.in_place and self.known and self.current and not self.holders
+        return self.in_place and self.known and self.current and not self.holders and not self.spare
 
     @property
     def late(self) -> tuple[str, ...]:
         return tuple(sorted(set(self.holders) - set(self.acknowledged)))
+
+
+def beside_held(routes: Sequence[RouteNow]) -> tuple[RouteNow, ...]:
+    """The routes, those that no proxy holds marked as spare if proxies hold another one."""
+    some_held = any(route.holders for route in routes)
+    return tuple(replace(route, spare=some_held and not route.holders) for route in routes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,5 +98,6 @@ class Observation:
 
     @property
     def rejection(self) -> tuple[str, str] | None:
-        """The first proxy that refused a route, and its words."""
-        return next((each for route in self.routes for each in route.rejections), None)
+        """The first proxy that refused a route which is not in force, and its words."""
+        open_routes = (route for route in self.routes if not route.acknowledged_by_all)
+        return next((each for route in open_routes for each in route.rejections), None)

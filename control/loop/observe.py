@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from control.engine.decision import Cause
-from control.engine.observation import Observation, RouteNow
+from control.engine.observation import Observation, RouteNow, beside_held
 from control.engine.readings import Reading
 from control.engine.state import ShiftState, Subject, route_key
 from control.errors import NotFound, Rejected, TidegateError, Unavailable
@@ -36,7 +36,7 @@ async def look(ports: Ports, shift: TrafficShift, state: ShiftState, now: dateti
     reading, trouble = metrics
     seen = Observation(
         at=now,
-        routes=tuple(route for route, _ in found),
+        routes=beside_held([route for route, _ in found]),
         canary_endpoints=endpoints[0][0],
         stable_endpoints=endpoints[1][0],
         endpoints_message=endpoints[0][1],
@@ -54,7 +54,7 @@ async def _route(
     try:
         view = await ports.documents.route(ref)
     except TidegateError as error:
-        return RouteNow(route_key(ref), str(ref), problem=_cause(error), message=_words(error)), None
+        return RouteNow(route_key(ref), str(ref), problem=_cause(error), message=words(error)), None
     route = _as_it_stands(view, state.subject.split(state.share))
     if route.problem is None and state.intent is None:
         route = _checked(route, view, shift, state)
@@ -71,7 +71,7 @@ def _cause(error: TidegateError) -> Cause:
             return Cause.ROUTE_UNREADABLE
 
 
-def _words(error: TidegateError | DocumentError) -> str:
+def words(error: TidegateError | DocumentError) -> str:
     return f"{error.message} ({error.hint})" if error.hint else error.message
 
 
@@ -103,7 +103,7 @@ def _checked(route: RouteNow, view: RouteView, shift: TrafficShift, state: Shift
 
 def _refused(route: RouteNow, error: DocumentError) -> RouteNow:
     cause = Cause.DESTINATION_MISSING if isinstance(error, MissingDestination) else Cause.WEIGHT_REFUSED
-    return replace(route, problem=cause, message=_words(error))
+    return replace(route, problem=cause, message=words(error))
 
 
 def _with_proxies(route: RouteNow, answer: Acknowledgement | None) -> RouteNow:
@@ -131,9 +131,9 @@ async def _ready(ports: Ports, namespace: str, host: str, subset: str) -> tuple[
     try:
         return await ports.workloads.ready_endpoints(namespace, host, subset), ""
     except NotFound as error:
-        return 0, f"({_words(error)})"
+        return 0, f"({words(error)})"
     except Unavailable as error:
-        return None, _words(error)
+        return None, words(error)
 
 
 async def _reading(ports: Ports, namespace: str, subject: Subject) -> tuple[Reading | None, str]:
@@ -141,7 +141,7 @@ async def _reading(ports: Ports, namespace: str, subject: Subject) -> tuple[Read
     try:
         reading = await ports.metrics.read(MetricsQuery(namespace, subject.host, (subject.stable, subject.canary)))
     except Unavailable as error:
-        return None, _words(error)
+        return None, words(error)
     if reading.unread and not reading.series:
         return None, f"no proxy could be read: {', '.join(reading.unread[:5])}"
     return reading, ""

@@ -84,8 +84,7 @@ async def _save(ports: Ports, stored: Stored, before: ShiftState, after: ShiftSt
 
 async def _write(ports: Ports, shift: TrafficShift, state: ShiftState, found: Look, now: datetime) -> Written:
     """State' -> TrafficSplit -> WeightPatch -> Applied."""
-    wanted = patches(shift, state, found, now)
-    return Written(rejected=wanted) if isinstance(wanted, str) else await write(ports.documents, wanted)
+    return await write(ports.documents, patches(shift, state, found, now))
 
 
 async def _settle(ports: Ports, stored: Stored, after: ShiftState, done: ShiftState) -> None:

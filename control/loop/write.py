@@ -2,7 +2,6 @@
 state.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
@@ -11,7 +10,7 @@ from control.engine.observation import Observation, RouteNow
 from control.engine.phase import Phase
 from control.engine.state import RouteSeen, Seen, ShiftState, route_key
 from control.errors import Rejected, TidegateError
-from control.loop.observe import Look
+from control.loop.observe import Look, words
 from control.ports import Applied, Documents
 from control.spec import TrafficShift
 from mesh.istio.problem import DocumentError
@@ -20,6 +19,14 @@ from mesh.istio.weights import RouteView, WeightPatch, weight_patch
 _SILENT = frozenset({Phase.PENDING, Phase.SUSPENDED})
 _TRY_AGAIN = timedelta(seconds=10)
 _MOST_SHOWN = 32
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """The patches to apply, and why another can't be made, in words; what stops one route stops no other."""
+
+    patches: tuple[WeightPatch, ...] = ()
+    refused: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,18 +40,22 @@ class Written:
     again: bool = False
 
 
-def patches(shift: TrafficShift, state: ShiftState, look: Look, now: datetime) -> tuple[WeightPatch, ...] | str:
-    """The weights to write for the split that state says, or why they can't be written.
+def patches(shift: TrafficShift, state: ShiftState, look: Look, now: datetime) -> Wanted:
+    """The weights to write for the split that state says.
 
     Only what an intent covers is written: never over somebody else's change, never while hands are off.
     """
     if state.phase in _SILENT or shift.hands_off or look.seen.hands_off or not _due(state, now):
-        return ()
-    try:
-        found = [_patch(state, route, look.views.get(route.key)) for route in look.seen.routes]
-    except DocumentError as error:
-        return f"{error.message} ({error.hint})" if error.hint else error.message
-    return tuple(patch for patch in found if patch is not None)
+        return Wanted()
+    wanted = Wanted()
+    for route in look.seen.routes:
+        try:
+            patch = _patch(state, route, look.views.get(route.key))
+        except DocumentError as error:
+            wanted = replace(wanted, refused=words(error))
+        else:
+            wanted = replace(wanted, patches=(*wanted.patches, *([patch] if patch else [])))
+    return wanted
 
 
 def _due(state: ShiftState, now: datetime) -> bool:
@@ -61,14 +72,14 @@ def _patch(state: ShiftState, route: RouteNow, view: RouteView | None) -> Weight
     return patch if ours_to_write(state, now) else None
 
 
-async def write(documents: Documents, wanted: Sequence[WeightPatch]) -> Written:
+async def write(documents: Documents, wanted: Wanted) -> Written:
     """Applies each patch; what fails on one route keeps no other from its weight."""
-    written = Written()
-    for patch in wanted:
+    written = Written(rejected=wanted.refused)
+    for patch in wanted.patches:
         try:
             applied = await documents.apply(patch)
         except Rejected as error:
-            written = replace(written, rejected=f"{error.message} ({error.hint})" if error.hint else error.message)
+            written = replace(written, rejected=words(error))
         except TidegateError:
             written = replace(written, again=True)
         else:

@@ -1,14 +1,14 @@
-"""A small world in memory for the controller: real documents and weights, made-up traffic, a clock that is moved by hand.
+"""A small world in memory for the controller: real documents, made-up traffic, a clock that is moved by hand.
 
-Nothing here waits. Requests are split by the share that the proxies have *acknowledged*, and fail by a rate that a test sets, both by
-exact accumulation instead of chance, so that every run of a scenario is the same run.
+Nothing here waits. Requests are split by the share that the proxies have *acknowledged*, and fail by a rate that a
+test sets, both by exact accumulation instead of chance, so that every run of a scenario is the same run.
 """
 
-import copy
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from fractions import Fraction
+from functools import cache
 from typing import Any
 
 from control.engine.readings import Counts, Reading, SeriesKey
@@ -73,7 +73,7 @@ class World:
     counts: dict[SeriesKey, list[int]] = field(default_factory=dict)
     owed: dict[tuple[str, str], Fraction] = field(default_factory=dict)
     writes: list[tuple[str, tuple[int, ...]]] = field(default_factory=list)
-    kill: Callable[[str, str], None] = lambda call, when: None  # noqa: ARG005
+    kill: Callable[[str, str], None] = lambda call, when: None
 
     def __post_init__(self) -> None:
         if not self.texts:
@@ -143,10 +143,8 @@ class World:
         self.incarnations[proxy] += 1
         self.counts = {key: row for key, row in self.counts.items() if key.stratum != proxy}
 
-    def copy(self) -> "World":
-        return copy.deepcopy(self)
 
-
+@cache
 def _view_of(text: bytes, ref: RouteRef) -> RouteView:
     documents, problems = read_documents("mesh.yaml", text)
     assert not problems, problems
@@ -252,9 +250,7 @@ class _Store:
         found = self.world.stored.get((namespace, name))
         if (found.version if found else 0) != expect:
             raise Conflict("somebody else has written")
-        self.world.stored[namespace, name] = Stored(
-            namespace, name, copy.deepcopy(spec), copy.deepcopy(state), expect + 1
-        )
+        self.world.stored[namespace, name] = Stored(namespace, name, spec, state, expect + 1)
         self.world.kill("save", "after")
         return expect + 1
 

@@ -16,6 +16,7 @@ from control.spec import TrafficShift, from_document, parse_shift, to_document
 from tests.support.fake_ports import Killed, World
 
 KEY = ("default", "translator")
+LOOP = asyncio.new_event_loop()
 TEXT = """\
 apiVersion: tidegate.dev/v1alpha1
 kind: TrafficShift
@@ -60,6 +61,10 @@ def state_of(world: World) -> ShiftState:
     return ShiftState.from_json(world.stored[KEY].state)
 
 
+def phase_of(world: World) -> Phase:
+    return Phase(world.stored[KEY].state["phase"])
+
+
 def status_of(world: World) -> dict[str, Any]:
     return status(from_document(world.stored[KEY].spec), state_of(world), world.now)
 
@@ -76,21 +81,21 @@ def tick(world: World) -> Outcome:
     """One tick; a killed one is simply taken again, as after a restart."""
     while True:
         try:
-            return asyncio.run(reconcile(world.ports(), KEY, world.now))
+            return LOOP.run_until_complete(reconcile(world.ports(), KEY, world.now))
         except Killed:
             continue
 
 
 def run(
     world: World,
-    until: Callable[[World], bool] = lambda world: state_of(world).phase in FINISHED,
+    until: Callable[[World], bool] = lambda world: phase_of(world) in FINISHED,
     *,
     limit: timedelta = timedelta(minutes=10),
 ) -> None:
     """Takes ticks, each when the one before asked for it, until the condition holds."""
     end = world.now + limit
     while KEY in world.stored and not until(world):
-        assert world.now < end, f"still {state_of(world).phase}: {status_of(world)['reason']}"
+        assert world.now < end, f"still {phase_of(world)}: {status_of(world)['reason']}"
         outcome = tick(world)
         world.pass_time(max(outcome.next_tick, timedelta(milliseconds=1)))
 
@@ -105,7 +110,7 @@ def at_step(number: int) -> Callable[[World], bool]:
 
 
 def in_phase(*phases: Phase) -> Callable[[World], bool]:
-    return lambda world: state_of(world).phase in phases
+    return lambda world: phase_of(world) in phases
 
 
 def reasons(world: World) -> list[str]:
