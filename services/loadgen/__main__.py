@@ -5,8 +5,8 @@ import json
 import secrets
 import signal
 import sys
-from collections.abc import Mapping
-from contextlib import ExitStack
+from collections.abc import AsyncIterator, Mapping
+from contextlib import ExitStack, asynccontextmanager, suppress
 from dataclasses import asdict, dataclass
 from typing import Any, TextIO
 
@@ -125,13 +125,27 @@ async def generate(plan: Plan, *, reports: Reports) -> None:
         plan.target, authority=plan.authority, channels=plan.channels, deadline_s=plan.deadline_s
     )
     run = Run(client, Limits(plan.max_in_flight, drain_s=plan.deadline_s + 1))
-    ticking = asyncio.create_task(run.report_every(reports.interval_s, reports.tick)) if reports.interval_s else None
     times = arrivals(plan.rate, duration_s=plan.duration_s, spacing=plan.spacing, seed=plan.seed)
-    await run.send_all(times, calls(plan.mix, plan.seed), stop=stop)
-    if ticking:
-        ticking.cancel()
+    async with _ticking(run, reports, stop):
+        await run.send_all(times, calls(plan.mix, plan.seed), stop=stop)
     reports.write({**run.summary(), "plan": plan.to_json()})
     await client.close()
+
+
+@asynccontextmanager
+async def _ticking(run: Run, reports: Reports, stop: asyncio.Event) -> AsyncIterator[None]:
+    """Reports as they come. When nobody reads them any more (the reader died), the load ends too."""
+    if reports.interval_s is None:
+        yield
+        return
+    ticks = asyncio.create_task(run.report_every(reports.interval_s, reports.tick))
+    ticks.add_done_callback(lambda _: stop.set())
+    try:
+        yield
+    finally:
+        ticks.cancel()
+        with suppress(asyncio.CancelledError, BrokenPipeError):
+            await ticks
 
 
 def _plan(options: Mapping[str, Any]) -> Plan:

@@ -44,6 +44,16 @@ async def test_a_duration_ends_it_and_the_reports_go_to_a_file(tmp_path: Path) -
     assert summary["firstSegment"]["p50Ms"] > 0
 
 
+async def test_the_load_ends_when_nobody_reads_its_reports_any_more() -> None:
+    async with (
+        serving_translator(TranslatorDouble()) as address,
+        module("services.loadgen", "--target", address, "--rate", "50", "--every", "50ms") as load,
+    ):
+        await load.line()
+        load.process._transport.get_pipe_transport(1).close()
+        assert await load.exit_code() == 1
+
+
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
