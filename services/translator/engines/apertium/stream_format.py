@@ -3,7 +3,8 @@
 Apertium's stream gives meaning to brackets, `^`, `$`, `/`, `@`, `*`, `#`, `~` and more. None of a caller's ever gets
 in: every special character and every shielded span becomes a superblank `[s0]`, `[s1]`, ... and is put back afterwards.
 So any `*`, `#` or `@` that comes out is the engine's mark on a word that it did not know, could not generate or could
-not transfer. A rule may drop a blank; that is noticed, since each must come out exactly once.
+not transfer, and `\\<prn\\>` is grammar that it left in the text. A rule may drop a blank; that is noticed, since each
+must come out exactly once.
 """
 
 import re
@@ -13,8 +14,8 @@ from dataclasses import dataclass
 
 _SPECIAL = re.compile(r"[\[\]{}^$/\\@<>*#~%+=_|&\x00-\x08\x0a-\x1f\x7f-\x9f\u2028\u2029]+")
 _BLANK = re.compile(r"\[s(\d+)\]")
-_MARKED = re.compile(r"[*#@](?=\w)")
-_MARK = re.compile(r"[*#@]")
+_MARKED = re.compile(r"[*#@](?=\w|\\<)")
+_MARK = re.compile(r"[*#@]|\\<[^<>]*\\>")
 _ESCAPED = re.compile(r"\\(.)", re.DOTALL)
 _WORD = re.compile(r"[^\W\d_]+(?:['’\-][^\W\d_]+)*")
 
