@@ -4,9 +4,10 @@ import asyncio
 import contextlib
 import json
 import shutil
+import signal
 import sys
 import tempfile
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Coroutine, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -70,7 +71,10 @@ def command(fault: str | None, rate: float, json_file: Path | None) -> None:
     """
     folder = Path(tempfile.mkdtemp(prefix="tidegate-demo-"))
     try:
-        ending = asyncio.run(play(folder, rate, fault))
+        ending = asyncio.run(interruptible(play(folder, rate, fault)))
+    except KeyboardInterrupt:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
     except TidegateError as error:
         error.hint = f"{error.hint}; the logs are in {folder / 'logs'}".removeprefix("; ")
         raise
@@ -79,6 +83,17 @@ def command(fault: str | None, rate: float, json_file: Path | None) -> None:
         json_file.write_text(json.dumps(as_json(ending), indent=2, default=str) + "\n", encoding="utf-8")
     show(ending)
     sys.exit(ending.exit_code)
+
+
+async def interruptible(work: Coroutine[Any, Any, Ending]) -> Ending:
+    """The result, or KeyboardInterrupt after everything was stopped, when SIGTERM or SIGINT comes first."""
+    task = asyncio.create_task(work)
+    for number in (signal.SIGINT, signal.SIGTERM):
+        asyncio.get_running_loop().add_signal_handler(number, task.cancel)
+    try:
+        return await task
+    except asyncio.CancelledError:
+        raise KeyboardInterrupt from None
 
 
 async def play(folder: Path, rate: float, fault: str | None) -> Ending:

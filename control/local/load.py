@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from control.local.leashed import leashed
+
 AUTHORITY = "translate.example.com"
 ENDS_WITHIN_S = 15.0
 
@@ -62,15 +64,8 @@ class Load:
 async def load(target: str, rate: float, log: Path) -> AsyncIterator[Load]:
     """Load on `target` (host:port of the gateway) while the context lasts. Units: `rate` is requests a second."""
     options = {"--target": target, "--authority": AUTHORITY, "--rate": f"{rate:g}", "--every": "1s"}
-    with log.open("wb") as stderr:
-        process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-m", "services.loadgen", *(word for pair in options.items() for word in pair)),
-            stdin=asyncio.subprocess.DEVNULL,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=stderr,
-            limit=1 << 20,
-            start_new_session=True,
-        )
+    words = [word for pair in options.items() for word in pair]
+    process = await leashed(sys.executable, "-m", "services.loadgen", *words, stderr=log)
     running = Load(process)
     following = asyncio.create_task(running.follow())
     try:

@@ -1,0 +1,88 @@
+"""`up` and `down`: everything is there, and nothing is left, however the supervisor ends."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+
+from control.local.runfile import RunFile, read_run_file
+
+TIDEGATE = str(Path(sys.executable).parent / "tidegate")
+
+pytestmark = [pytest.mark.story, pytest.mark.envoy, pytest.mark.apertium, pytest.mark.redis]
+
+
+def tidegate(*words: str, state_dir: Path) -> "subprocess.CompletedProcess[str]":
+    return subprocess.run(
+        [TIDEGATE, *words, "--state-dir", str(state_dir)], capture_output=True, text=True, timeout=150, check=False
+    )
+
+
+@pytest.fixture
+def state_dir(tmp_path: Path) -> Iterator[Path]:
+    yield tmp_path / "state"
+    tidegate("down", state_dir=tmp_path / "state")
+
+
+def up(state_dir: Path) -> RunFile:
+    done = tidegate("up", "--detach", state_dir=state_dir)
+    assert done.returncode == 0, done.stderr
+    return read_run_file(state_dir)
+
+
+def family(run: RunFile) -> list[psutil.Process]:
+    """The supervisor and everything that it started, Envoys and pipelines included."""
+    supervisor = psutil.Process(run.pid)
+    return [supervisor, *supervisor.children(recursive=True)]
+
+
+def eventually(condition: Callable[[], bool], within_s: float = 15.0) -> bool:
+    deadline = time.monotonic() + within_s
+    while time.monotonic() < deadline:
+        if condition():
+            return True
+        time.sleep(0.05)
+    return False
+
+
+def gone(processes: list[psutil.Process]) -> bool:
+    return not [each for each in processes if each.is_running() and each.status() != psutil.STATUS_ZOMBIE]
+
+
+def test_down_leaves_nothing(state_dir: Path) -> None:
+    run = up(state_dir)
+    processes = family(run)
+    assert len([each for each in processes if "envoy" in each.name()]) == 5
+    assert oct(Path(run.token_file).stat().st_mode & 0o777) == "0o600"
+    again = tidegate("up", "--detach", state_dir=state_dir)
+    assert (again.returncode, "already" in again.stderr) == (5, True)
+    said = tidegate("translate", "Where is the library?", "--to", "es", state_dir=state_dir)
+    assert "biblioteca" in said.stdout, said.stderr
+    done = tidegate("down", state_dir=state_dir)
+    assert done.returncode == 0, done.stderr
+    assert gone(processes)
+    assert not state_dir.exists()
+
+
+def test_nothing_outlives_a_killed_supervisor(state_dir: Path) -> None:
+    run = up(state_dir)
+    processes = family(run)
+    os.kill(run.pid, signal.SIGKILL)
+    assert eventually(lambda: gone(processes)), [each.cmdline() for each in processes if each.is_running()]
+    assert tidegate("list", state_dir=state_dir).returncode == 5
+    up(state_dir)
+
+
+def test_a_dead_service_comes_back(state_dir: Path) -> None:
+    run = up(state_dir)
+    os.kill(run.processes["lang-detector"], signal.SIGKILL)
+    answer = "biblioteca"
+    assert eventually(
+        lambda: answer in tidegate("translate", "Where is the library?", "--to", "es", state_dir=state_dir).stdout
+    )
