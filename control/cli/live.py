@@ -73,6 +73,7 @@ class _ChangeLines:
     def __init__(self, heartbeat: timedelta) -> None:
         self._heartbeat_s = heartbeat.total_seconds()
         self._headline = ""
+        self._sentences: set[str] = set()
         self._told: set[tuple[int, int]] = set()
         self._acknowledged: set[tuple[int, int]] = set()
         self._last = monotonic()
@@ -80,8 +81,10 @@ class _ChangeLines:
     def of(self, view: ShiftView, load: LoadView | None) -> list[str]:
         lines = [line for step in view.steps for line in self._step_lines(step, view)]
         if view.headline != self._headline:
-            lines.append(f"{view.name}: {view.headline}" + (f": {view.reason}" if view.reason else ""))
+            news = view.reason if view.reason not in self._sentences else ""
+            lines.append(": ".join(part for part in (view.name, view.headline, news) if part))
             self._headline = view.headline
+            self._sentences.add(view.reason)
         if not lines and monotonic() - self._last >= self._heartbeat_s:
             lines.append(heartbeat(view, load))
         if lines:
@@ -95,6 +98,7 @@ class _ChangeLines:
             lines.append(f"{view.name}: step {step.number}: every proxy runs it after {step.acknowledged_after}")
         if step.decision not in ("", "hold") and key not in self._told:
             self._told.add(key)
+            self._sentences.add(step.sentence)
             lines.append(f"{view.name}: step {step.number}: {step.told}")
         return lines
 

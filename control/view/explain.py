@@ -1,6 +1,6 @@
 """Why is a shift where it is, what do the numbers say, what happens next, and which command moves it?"""
 
-from control.view.model import ExplainView, ShiftView, StepMark
+from control.view.model import ExplainView, MetricRow, ShiftView, StepMark
 
 MOVES_OF_PHASE = {
     "Pending": ("pause", "rollback"),
@@ -28,7 +28,7 @@ MEANING = {
 
 def explain_view(view: ShiftView) -> ExplainView:
     answers = (
-        ("Where is it?", (view.headline[:1].upper() + view.headline[1:] + ".", *_weights(view))),
+        ("Where is it?", (f"{view.name}: {view.headline}.", *_weights(view))),
         ("Why?", tuple(line for line in (view.reason, *_troubles(view)) if line)),
         ("What do the numbers say?", _numbers(view)),
         ("What happens next?", _next(view)),
@@ -71,11 +71,11 @@ def _troubles(view: ShiftView) -> tuple[str, ...]:
 
 
 def _numbers(view: ShiftView) -> tuple[str, ...]:
-    return tuple(
-        f"{row.title}: {view.canary} {row.canary.text}, {view.stable} {row.stable.text}: {row.verdict}."
-        + (f" {row.sentence}" if row.sentence else "")
-        for row in view.metrics
-    )
+    return tuple(f"{row.title}: {row.verdict}: {row.sentence or _both(row, view)}" for row in view.metrics)
+
+
+def _both(row: MetricRow, view: ShiftView) -> str:
+    return f"{view.canary} {row.canary.text}, {view.stable} {row.stable.text}"
 
 
 def _next(view: ShiftView) -> tuple[str, ...]:

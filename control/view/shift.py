@@ -40,6 +40,7 @@ HEADLINE_OF_PHASE = {
     "Conflict": "somebody else keeps writing the weights: {canary} stays at {share}",
     "Failed": "{canary} failed and stays at {share} until a person decides",
 }
+ON_THE_WAY = "{canary} goes from {share} to {target}, {step}"
 FINISHED = frozenset({"Promoted", "RolledBack"})
 TITLE_OF_METRIC = {"outcomes": "failed requests", "attempts": "retried tries", "endpoints": "ready endpoints"}
 SPARK_CELLS = 40
@@ -65,7 +66,7 @@ def shift_view(document: Mapping[str, Any], journal: Sequence[Mapping[str, Any]]
         run=read.whole(status, "run"),
         phase=phase,
         tone=TONE_OF_PHASE.get(phase, Tone.IDLE),
-        headline=headline(phase, stable=stable, canary=canary, share=shares[0].text, step=step_text),
+        headline=headline(status, stable=stable, canary=canary, step=step_text),
         finished=phase in FINISHED,
         step=step,
         total_steps=total_steps,
@@ -88,9 +89,17 @@ def shift_view(document: Mapping[str, Any], journal: Sequence[Mapping[str, Any]]
     )
 
 
-def headline(phase: str, *, stable: str, canary: str, share: str, step: str) -> str:
-    template = HEADLINE_OF_PHASE.get(phase, "{canary} is at {share}, {step}")
-    return template.format(stable=stable, canary=canary, share=share, step=step)
+def headline(status: Mapping[str, Any], *, stable: str, canary: str, step: str) -> str:
+    """Where the shift is, in a few words. Example: "v2 takes 5 %, step 2 of 5"."""
+    phase = read.text(status, "phase") or "Pending"
+    target, configured = (
+        read.share(status.get("stepShare")),
+        read.share(read.section(status, "share").get("configured")),
+    )
+    moving = phase == "Progressing" and None not in (target, configured) and target != configured
+    template = ON_THE_WAY if moving else HEADLINE_OF_PHASE.get(phase, "{canary} is at {share}, {step}")
+    shares = {"share": words.percent(configured), "target": words.percent(target)}
+    return template.format(stable=stable, canary=canary, step=step, **shares)
 
 
 def waiting(status: Mapping[str, Any], now: datetime) -> Waiting:

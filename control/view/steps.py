@@ -56,6 +56,14 @@ def planned_shares(spec: Mapping[str, Any]) -> tuple[Fraction, ...]:
     return tuple(share for share in parsed if share is not None)
 
 
+def next_share(spec: Mapping[str, Any], status: Mapping[str, Any]) -> Fraction:
+    """The share that the next step gives: the first planned one above the present; 0 while it goes back."""
+    planned, present = planned_shares(spec), read.share(status.get("stepShare")) or Fraction(0)
+    if read.text(status, "phase") == "RollingBack" or not planned:
+        return Fraction(0)
+    return next((share for share in planned if share > present), planned[-1])
+
+
 def step_rows(spec: Mapping[str, Any], status: Mapping[str, Any], now: datetime) -> tuple[StepRow, ...]:
     """One row a planned step; a step that the status tells of carries what happened in it."""
     told = {read.whole(step, "step"): step for step in read.rows(status, "steps")}

