@@ -53,8 +53,7 @@ def shift_view(document: Mapping[str, Any], journal: Sequence[Mapping[str, Any]]
     started, finished = (read.moment(status.get(key)) for key in ("startedAt", "finishedAt"))
     steps = step_rows(spec, status, now)
     shares = three_shares(read.section(status, "share"))
-    step, total_steps = read.whole(status, "step"), read.whole(status, "totalSteps") or len(steps)
-    step_text = f"step {step} of {total_steps}" if step else "before the first step"
+    step, total_steps, step_text = _step(status, planned=len(steps))
     stable, canary = read.text(spec, "stable"), read.text(spec, "canary")
     verdict = read.text(status, "verdict") or "no data"
     return ShiftView(
@@ -87,6 +86,12 @@ def shift_view(document: Mapping[str, Any], journal: Sequence[Mapping[str, Any]]
         started=words.relative(started, now) if started else "not yet",
         took=words.duration((finished or now) - started) if started else "",
     )
+
+
+def _step(status: Mapping[str, Any], *, planned: int) -> tuple[int, int, str]:
+    """The step, how many there are, and both in words."""
+    step, total = read.whole(status, "step"), read.whole(status, "totalSteps") or planned
+    return step, total, f"step {step} of {total}" if step else "before the first step"
 
 
 def headline(status: Mapping[str, Any], *, stable: str, canary: str, step: str) -> str:
