@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 _NEWLINE = re.compile(r"[ \t]*(?:\r\n|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029])\s*")
 _STOP = re.compile(
-    r"""(?:[.!?…]+["'”’»)\]]*(?P<gap>\s+)(?=["'“‘«(\[¿¡]*[^\W_a-zß-öø-ÿ])|[。！？]["'”’」』]*(?P<none>))"""
+    r"""(?:[.!?…]+["'”’»)\]]*(?P<gap>\s+)(?=["'“‘«(\[¿¡]*[^\W_a-zß-öø-ÿ])|[。！？]["'”’」』]*(?P<none>\s*))"""
 )
 _LAST_WORD = re.compile(r"([^\W\d_]+(?:\.[^\W\d_]+)*)\.$")
 _ENGLISH = ("mr", "mrs", "ms", "dr", "prof", "st", "mt", "vs", "approx", "dept", "fig", "no", "vol", "e.g", "i.e")

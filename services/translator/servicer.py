@@ -1,7 +1,7 @@
 """How do the translator's calls look on the wire?"""
 
-import asyncio
-from collections.abc import AsyncIterator, Iterable, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Coroutine, Iterable, Sequence
+from contextlib import aclosing
 from typing import Any
 
 import grpc
@@ -12,12 +12,15 @@ from services.runtime.call import annotate
 from services.runtime.errors import CallError, FieldViolation, bad_request
 from services.runtime.metrics import Meter
 from services.translator.afterwards import Afterwards
-from services.translator.engines.engine import Failed, Route, Translated
+from services.translator.engines.engine import Failed, Outcome, Route, Translated
 from services.translator.flow import Done, Flow, Refused, Task, engine_error, joined, pieces_of, segment
 from services.translator.languages import NAMES, canonical_tag
 from services.translator.metrics import REFUSED, SENTENCES, TEXTS, UNSTORED
 from services.translator.request import checked
 from services.translator.segments import Piece
+from services.translator.together import in_turn, together
+
+AT_ONCE = 16
 
 
 class TranslationServicer(translation_pb2_grpc.TranslationServiceServicer):
@@ -39,9 +42,7 @@ class TranslationServicer(translation_pb2_grpc.TranslationServiceServicer):
             offer=self._flow.offer,
         )
         plans = await self._flow.plans(wanted)
-        async with asyncio.TaskGroup() as group:
-            tasks = [group.create_task(self._flow.carry_out(plan)) for plan in plans]
-        outcomes = [task.result() for task in tasks]
+        outcomes = await together(plans, self._flow.carry_out, at_once=AT_ONCE)
         _raise_if_engine_is_away(outcomes)
         self._ended(outcomes, wanted.target)
         return pb.TranslateTextResponse(translations=[self._translation(outcome) for outcome in outcomes])
@@ -67,11 +68,12 @@ class TranslationServicer(translation_pb2_grpc.TranslationServiceServicer):
         if isinstance(plan, Task) and not plan.look.hit:
             pieces = pieces_of(plan.key.content)
             outcomes: list[Translated] = []
-            async for outcome in self._sentences(pieces, plan):
-                piece = pieces[len(outcomes)]
-                outcomes.append(outcome)
-                whole = outcome.text + piece.gap
-                yield _segment(len(outcomes) - 1, piece.sentence + piece.gap, whole, plan.look.result)
+            async with aclosing(self._sentences(pieces, plan)) as sentences:
+                async for outcome in sentences:
+                    piece = pieces[len(outcomes)]
+                    outcomes.append(outcome)
+                    whole = outcome.text + piece.gap
+                    yield _segment(len(outcomes) - 1, piece.sentence + piece.gap, whole, plan.look.result)
             done = joined(plan, pieces, outcomes)
         else:
             done = await self._flow.carry_out(plan)
@@ -95,20 +97,17 @@ class TranslationServicer(translation_pb2_grpc.TranslationServiceServicer):
                 raise bad_request(FieldViolation("source_language_code", f"{wanted!r} is not a source language here"))
         return _supported(routes)
 
-    async def _sentences(self, pieces: Sequence[Piece], plan: Task) -> AsyncIterator[Translated]:
-        """Each sentence's translation in order, all being worked on at once. Leaving early frees the engine."""
-        engine = self._flow.engine
-        tasks = [asyncio.create_task(engine.translate_batch([segment(piece)], plan.pair)) for piece in pieces]
-        try:
-            for task in tasks:
-                (outcome,) = await task
+    async def _sentences(self, pieces: Sequence[Piece], plan: Task) -> AsyncGenerator[Translated, None]:
+        """Each sentence's translation in order. Leaving early frees the engine."""
+
+        def translated(piece: Piece) -> Coroutine[Any, Any, list[Outcome]]:
+            return self._flow.engine.translate_batch([segment(piece)], plan.pair)
+
+        async with aclosing(in_turn(pieces, translated, at_once=AT_ONCE)) as outcomes:
+            async for (outcome,) in outcomes:
                 if isinstance(outcome, Failed):
                     raise engine_error(outcome)
                 yield outcome
-        finally:
-            for task in tasks:
-                task.cancel()
-            await asyncio.gather(*tasks, return_exceptions=True)
 
     def _ended(self, outcomes: Sequence[Done | Refused], target: str) -> None:
         """Counts the outcomes and sends the fresh ones to the cache."""

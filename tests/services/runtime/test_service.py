@@ -25,7 +25,7 @@ def page(address):
 
 
 async def test_sigterm_fails_no_request_and_ends_well():
-    async with module(PROBE, "--drain-delay", "0.2", "--nap", "0.3") as process:
+    async with module(PROBE, "--drain-delay", "1", "--nap", "0.6") as process:
         ready = await process.line()
         async with grpc.aio.insecure_channel(ready["listen"]) as channel:
             stub, health = pb_grpc.TranslationServiceStub(channel), health_pb2_grpc.HealthStub(channel)

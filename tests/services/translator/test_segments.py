@@ -29,6 +29,7 @@ def sentences(text):
         pytest.param("Title\n\nText goes on\nhere.", ["Title", "Text goes on", "here."], id="newlines end"),
         pytest.param("a\r\nb\u2028c\x0bd", ["a", "b", "c", "d"], id="every kind of newline"),
         pytest.param("これは本です。はい。", ["これは本です。", "はい。"], id="full stops without blanks"),
+        pytest.param("はい。 1", ["はい。", "1"], id="and with them"),
         pytest.param("See https://a.b/c. Then go.", ["See https://a.b/c.", "Then go."], id="after a URL"),
         pytest.param('<a title="One. Two">x</a>. Yes.', ['<a title="One. Two">x</a>.', "Yes."], id="not inside a tag"),
         pytest.param("```a. B\nC```. End.", ["```a. B\nC```.", "End."], id="not inside code"),

@@ -1,6 +1,6 @@
 """How does Apertium serve a batch of segments?
 
-Each segment goes through the modes of its pair one after the other, all segments at once: they queue in the warm
+Each segment goes through the modes of its pair one after the other, several segments at once: they queue in the warm
 pipelines and come back in order. Words that the engine marks as unknown are counted; over a chain the worst hop counts,
 since a word that the first hop did not know is mostly unknown to the second too.
 """
@@ -27,8 +27,10 @@ from services.translator.engines.engine import (
     Translated,
 )
 from services.translator.languages import LanguageSet, Pair
+from services.translator.together import together
 
 MAX_SEGMENT = 5_000
+SEGMENTS_AT_ONCE = 16
 
 
 class ApertiumEngine:
@@ -71,9 +73,8 @@ class ApertiumEngine:
 
     async def translate_batch(self, segments: Sequence[Segment], pair: Pair) -> list[Outcome]:
         """One outcome a segment, in order."""
-        async with asyncio.TaskGroup() as group:
-            tasks = [group.create_task(self._translated(segment, self._chains[pair])) for segment in segments]
-        return [task.result() for task in tasks]
+        chain = self._chains[pair]
+        return await together(segments, lambda segment: self._translated(segment, chain), at_once=SEGMENTS_AT_ONCE)
 
     def warm_modes(self) -> dict[str, WarmMode]:
         """The modes that have been used so far, by name."""

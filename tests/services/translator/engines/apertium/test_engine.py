@@ -76,10 +76,6 @@ async def test_what_must_be_kept_comes_through(engine, kept):
 
 
 EVERY_PACKAGE = [*(Pair("es", code) for code in ("pt", "ca", "it", "gl")), EN_ES, Pair("fr", "es"), Pair("en", "gl")]
-    EN_ES,
-    Pair("fr", "es"),
-    Pair("en", "gl"),
-]
 HOSTILE = {
     "empty": "",
     "blanks": "   ",
