@@ -11,7 +11,6 @@ from mesh.istio.views_virtual_service import MESH
 Data = Mapping[str, Any]
 Path = tuple[str | int, ...]
 _ACTIONS = ("route", "redirect", "directResponse")
-_MAX_BODY_BYTES = 1024 * 1024
 _HEADER = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+\Z")
 _AUTHORITY = frozenset({"host", ":authority"})
 RETRY_CONDITIONS = (
@@ -178,12 +177,6 @@ def _rewrite(http: Data, path: Path) -> Iterator[Finding]:
         yield Finding((*path, "rewrite", "uriRegexRewrite"), "a rewrite has either uri or uriRegexRewrite")
 
 
-def _direct_response(http: Data, path: Path) -> Iterator[Finding]:
-    text = http.get("directResponse", {}).get("body", {}).get("string", "")
-    if len(text.encode()) > _MAX_BODY_BYTES:
-        yield Finding((*path, "directResponse", "body"), "the body of a direct response is over 1 MB")
-
-
 RULES = (
     _hosts,
     _has_routes,
@@ -199,7 +192,6 @@ RULES = (
             _one_authority,
             _redirect,
             _rewrite,
-            _direct_response,
         )
     ),
 )
