@@ -15,6 +15,7 @@ from tidegate.control.v1 import control_pb2, control_pb2_grpc
 from control.api.model import ApplyResult, CommandResult, ShiftChange, ShiftDocument
 from control.api.statuses import error_of
 from control.api.verbs import verb_to_wire
+from control.cancellation import cancellable
 from control.engine.command import Command
 from control.errors import Unavailable
 
@@ -122,7 +123,7 @@ class GrpcShiftClient:
 
     async def _call(self, method: Any, request: Any) -> Any:
         try:
-            return await method(request, timeout=self._timeout_s, metadata=self._metadata)
+            return await cancellable(method(request, timeout=self._timeout_s, metadata=self._metadata))
         except grpc.aio.AioRpcError as error:
             raise error_of(error) from error
 

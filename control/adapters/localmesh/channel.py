@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 import grpc
 from tidegate.mesh.v1 import mesh_pb2_grpc
 
+from control.cancellation import cancellable
 from control.errors import Conflict, NotFound, Rejected, TidegateError, Unavailable
 
 DEADLINE_S = 2.0
@@ -39,7 +40,7 @@ class MeshChannel:
 async def answer(call: Awaitable[T]) -> T:
     """What the mesh answered. Raises the errors of `control.errors`."""
     try:
-        return await call
+        return await cancellable(call)
     except grpc.aio.AioRpcError as error:
         raise translated(error) from error
 
