@@ -15,6 +15,9 @@ from control.spec.text import Path, Text, read_text
 from mesh.traffic import RouteRef
 
 
+MISSING = "is missing"
+
+
 def parse_shift(text: bytes, source: str) -> TrafficShift:
     """Raises: SpecError with all problems, in the order of the text."""
     return _parsed(read_text(text, source), source)
@@ -50,7 +53,7 @@ def _checked(data: Mapping[str, Any]) -> tuple[list[Mistake], ShiftDoor | None]:
 def _problem(mistake: Mistake, text: Text, source: str) -> Problem:
     place = text.place(mistake.path)
     field = _dotted(mistake.path)
-    message = mistake.message if not field or mistake.message.startswith(field) else f"{field}: {mistake.message}"
+    message = f"{field} is missing" if mistake.message == MISSING else f"{field}: {mistake.message}"
     return Problem(source, place.line, place.column, message, mistake.hint)
 
 
@@ -65,7 +68,7 @@ def _mistake(error: ErrorDetails) -> Mistake:
         case "extra_forbidden":
             return Mistake((*path, ""), "no such field", _near_miss(path))
         case "missing":
-            return Mistake(path, "is missing", "")
+            return Mistake(path, MISSING, "")
         case "value_error":
             return Mistake(path, str(error["ctx"]["error"]), "")
         case "enum" | "literal_error":
