@@ -73,9 +73,9 @@ def version(resources: Iterable[Resource]) -> str:
     return blake2b("\n".join(lines).encode(), digest_size=8).hexdigest()
 
 
-def mentions(resource: Resource, cluster: str) -> bool:
-    """Does the resource name the cluster? Errs on the side of yes: a cluster's name may be part of a longer one."""
-    return cluster.encode() in resource.body
+def mentions(resource: Resource, name: str) -> bool:
+    """Does the resource name another one? Errs on the side of yes: a name may be part of a longer one."""
+    return name.encode() in resource.body
 
 
 def inconsistencies(wanted: Snapshot) -> list[str]:

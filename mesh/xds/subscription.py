@@ -9,7 +9,7 @@ in, responses come out. The rules, and why:
 - Kinds go out in the order clusters, endpoints, listeners, routes. Endpoints and routes are sent only if they changed,
   clusters and listeners always completely, because absence deletes.
 - A changed EDS cluster warms anew and needs its endpoints again, but the Envoy's request for them looks like an ACK. So
-  they follow every response with changed clusters unasked.
+  they follow every response with changed clusters unasked, and so do the routes of changed listeners.
 - The ACK of clusters is withheld while any of them warms. Hence clusters may be sent again before it comes, and
   endpoints never wait for it. Of endpoints and routes one response is in flight at a time, so that an ACK is never
   ambiguous.
@@ -81,8 +81,9 @@ class Interest:
 class Subscription:
     """One stream. Feed it requests and snapshots; send what it returns, in that order.
 
-    `before` is the last stream of the same node. An Envoy that only lost its connection keeps what it runs (it says so by
-    naming a version in its first request), hence what is known of it is kept too; a new process starts from nothing.
+    `before` is the last stream of the same node. An Envoy that only lost its connection keeps what it runs (it says so
+    by naming a version in its first request), hence what is known of it is kept too; a new process starts from
+    nothing.
     """
 
     def __init__(self, wanted: Snapshot | None = None, before: "Subscription | None" = None) -> None:
@@ -171,10 +172,16 @@ class Subscription:
         if interest.answered and not interest.due and alike(wanted, interest.sent):
             return
         if kind is Kind.CLUSTER:
-            self._interests[Kind.ENDPOINT].due |= rewarmed(interest.sent, wanted)
+            self._interests[Kind.ENDPOINT].due |= renewed(interest.sent, wanted).keys()
             interest.acked = {name: resource for name, resource in interest.acked.items() if name in wanted}
+        else:
+            self._interests[Kind.ROUTE].due |= self._routes_named_by(renewed(interest.sent, wanted))
         interest.sent = wanted
         yield self._respond(kind, interest, tuple(wanted.values()), version(wanted.values()))
+
+    def _routes_named_by(self, listeners: Resources) -> set[str]:
+        names = self._interests[Kind.ROUTE].names
+        return {name for name in names if any(mentions(listener, name) for listener in listeners.values())}
 
     def _partial(self, kind: Kind, interest: Interest) -> Iterator[Response]:
         """Endpoints or routes: those that differ from what was sent or are due, unless an answer is outstanding."""
@@ -250,7 +257,7 @@ class Subscription:
         return interest.sent if interest.answered and self._undecided() else wanted
 
     def _routes(self, wanted: Resources) -> Resources:
-        """The routes that name no pending cluster. One of which the Envoy has nothing yet waits for no refused cluster."""
+        """The routes that name no pending cluster. One that the Envoy has nothing of waits for no refused cluster."""
         pending = self._pending()
         if not pending:
             return wanted
@@ -352,9 +359,10 @@ def refused(interest: Interest, name: str, resource: Resource) -> bool:
     return name in interest.rejected and same(interest.rejected[name][0], resource)
 
 
-def rewarmed(sent: Resources, wanted: Resources) -> set[str]:
-    """Names of clusters that the Envoy has in another form."""
-    return {name for name, resource in wanted.items() if name in sent and not same(sent[name], resource)}
+def renewed(sent: Resources, wanted: Resources) -> Resources:
+    """What is changed or new. New too: where it was gone for a moment, the Envoy's question for what it needs looks as if
+    it had been answered."""
+    return {name: resource for name, resource in wanted.items() if not same(sent.get(name), resource)}
 
 
 def alike(one: Resources, other: Resources) -> bool:

@@ -1,8 +1,8 @@
 """A model of an Envoy on a discovery stream: no network, no clock, just the rules that Envoy 1.40 was seen to follow.
 
-It asks for clusters first, warms each added or changed cluster until its endpoints come, withholds the ACK meanwhile, asks
-for the routes that its listeners name, and refuses what contains `bad`. It counts the times at which it would have answered
-a request with 503 because a route named a cluster that it does not have.
+It asks for clusters first, warms each added or changed cluster until its endpoints come, withholds the ACK meanwhile,
+asks for the routes that its listeners name, and refuses what contains `bad`. It counts the times at which it would
+have answered a request with 503 because a route named a cluster that it does not have.
 """
 
 from collections import deque
@@ -35,7 +35,11 @@ def things(**bodies: str) -> dict[str, Thing]:
 
 
 def world(
-    clusters: Mapping[str, str], routes: Mapping[str, str], *, endpoints: Mapping[str, str] | None = None, salt: str = ""
+    clusters: Mapping[str, str],
+    routes: Mapping[str, str],
+    *,
+    endpoints: Mapping[str, str] | None = None,
+    salt: str = "",
 ) -> Snapshot:
     """A sound snapshot: each cluster with endpoints, one listener a route configuration, named like it."""
     assigned = {name: (endpoints or {}).get(name, "there") for name in clusters}
@@ -124,7 +128,8 @@ class ModelEnvoy:
             return
         self.version[kind] = response.version
         if kind is Kind.ROUTE:
-            self.has[kind].update({resource.name: resource for resource in response.resources})
+            asked_for = [resource for resource in response.resources if resource.name in self.names[kind]]
+            self.has[kind].update({resource.name: resource for resource in asked_for})
             self.ask(kind, self.names[kind])
             return
         self.has[kind] = {resource.name: resource for resource in response.resources}

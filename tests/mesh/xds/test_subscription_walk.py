@@ -1,7 +1,7 @@
 """Hypothesis walks the state machine of a stream: any snapshots, in any interleaving with what an Envoy says.
 
-Laws: a running Envoy never holds a route to a cluster that it lacks; when everything is said it runs what is wanted; then
-nothing more is sent; what was refused alone is never sent again; every response has a nonce of its own.
+Laws: a running Envoy never holds a route to a cluster that it lacks; when everything is said it runs what is wanted;
+then nothing more is sent; what was refused alone is never sent again; every response has a nonce of its own.
 """
 
 from collections import deque
@@ -110,5 +110,5 @@ class Walk(RuleBasedStateMachine):
         self.settle()
 
 
-Walk.TestCase.settings = settings(max_examples=60, stateful_step_count=30, deadline=None, phases=[Phase.generate])
+Walk.TestCase.settings = settings(max_examples=100, stateful_step_count=30, deadline=None, phases=[Phase.generate])
 TestWalk = Walk.TestCase
