@@ -80,10 +80,10 @@ class _ChangeLines:
 
     def of(self, view: ShiftView, load: LoadView | None) -> list[str]:
         lines = [line for step in view.steps for line in self._step_lines(step, view)]
-        if view.headline != self._headline:
+        told, self._headline = self._headline, view.headline
+        if view.headline != told and (view.finished or not told or not lines):
             news = view.reason if view.reason not in self._sentences else ""
             lines.append(": ".join(part for part in (view.name, view.headline, news) if part))
-            self._headline = view.headline
             self._sentences.add(view.reason)
         if not lines and monotonic() - self._last >= self._heartbeat_s:
             lines.append(heartbeat(view, load))
@@ -95,7 +95,8 @@ class _ChangeLines:
         lines, key = [], (view.run, step.number)
         if step.acknowledged_after and key not in self._acknowledged:
             self._acknowledged.add(key)
-            lines.append(f"{view.name}: step {step.number}: every proxy runs it after {step.acknowledged_after}")
+            where = f"step {step.number} ({step.share.text})"
+            lines.append(f"{view.name}: {where}: every proxy runs it after {step.acknowledged_after}")
         if step.decision not in ("", "hold") and key not in self._told:
             self._told.add(key)
             self._sentences.add(step.sentence)

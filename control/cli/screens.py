@@ -131,10 +131,11 @@ def _left(view: ShiftView) -> str:
     return f"({view.waiting.left})" if view.waiting.left else ""
 
 
-def _label(name: str, text: str) -> Table:
+def _label(name: str, text: str, *, width: int = NAME_CELLS, style: str = "default") -> Table:
+    """A name and a text beside it whose further lines begin below its first."""
     table = Table.grid(padding=(0, 0))
-    table.add_column(width=NAME_CELLS, style=DIM)
-    table.add_column(overflow="fold")
+    table.add_column(width=width, style=DIM)
+    table.add_column(overflow="fold", style=style)
     table.add_row(name, Text(text))
     return table
 
@@ -170,17 +171,18 @@ def _summary_step(step: StepRow, summary: SummaryView, look: Look) -> list[Rende
     weights = f"configured {configured}, acknowledged {acknowledged}, observed {observed}"
     after = f" (every proxy ran it after {step.acknowledged_after})" if step.acknowledged_after else ""
     rows = ((summary.stable, step.stable.text), (summary.canary, step.canary.text))
-    decision = [indented(Text(f"{look.glyphs.arrow} {step.told}", style=style), 4)] if step.told else []
+    decision = [indented(_label(look.glyphs.arrow, step.told, width=3, style=style), 4)] if step.told else []
     return [head, indented(Text(weights + after), 4), indented(columns(rows), 4), *decision]
 
 
 def _totals(summary: SummaryView) -> list[RenderableType]:
     configured, acknowledged, observed = (share.text for share in summary.shares)
+    told = {step.sentence for step in summary.steps}
     rows = [
         ("weights now", f"configured {configured}, acknowledged {acknowledged}, observed {observed}"),
         (f"{summary.stable} in all", summary.stable_total.text),
         (f"{summary.canary} in all", summary.canary_total.text),
-        ("why", summary.reason),
+        ("why", "" if summary.reason in told else summary.reason),
         ("reaction", f"{summary.since_first_bad} from the first bad try to the end" if summary.since_first_bad else ""),
     ]
     return [_label(name, text) for name, text in rows if text]
