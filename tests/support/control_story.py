@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from control.adapters.localmesh.channel import MeshChannel
 from control.adapters.localmesh.documents import LocalDocuments
 from control.errors import TidegateError
 from mesh.lease import lease
+from mesh.process import ChildSpec, JsonLine, Supervisor
 from mesh.traffic import RouteRef
 
 ROOT = Path(__file__).parents[2]
@@ -136,20 +138,18 @@ async def stage(folder: Path) -> AsyncIterator[Stage]:
 @asynccontextmanager
 async def _mesh(folder: Path, net: str) -> AsyncIterator[dict[str, Any]]:
     words = ("--net", net, "--token-file", str(folder / "token"), "--log-dir", str(folder / "logs"))
-    with (folder / "mesh.log").open("wb") as log:
-        process = await asyncio.create_subprocess_exec(
-            sys.executable, "-m", "mesh.run", str(folder / "documents"), *words,
-            stdout=asyncio.subprocess.PIPE, stderr=log,
-        )  # fmt: skip
-        try:
-            assert process.stdout is not None
-            line = await asyncio.wait_for(process.stdout.readline(), 60)
-            assert line, (folder / "mesh.log").read_text()
-            yield json.loads(line)
-        finally:
-            with contextlib.suppress(ProcessLookupError):
-                process.terminate()
-            await asyncio.wait_for(process.wait(), 30)
+    command = (sys.executable, "-m", "mesh.run", str(folder / "documents"), *words)
+    spec = ChildSpec(
+        "mesh",
+        command,
+        folder / "logs",
+        ready=JsonLine(),
+        ready_within=timedelta(seconds=60),
+        stop_within=timedelta(seconds=20),
+        restart=None,
+    )
+    async with Supervisor() as supervisor:
+        yield (await supervisor.start(spec)).ready_value
 
 
 @asynccontextmanager

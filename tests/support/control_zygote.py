@@ -7,14 +7,19 @@ controllers needs that.
 One line of JSON on stdin starts one (its arguments); on stdout come its pid, its own ready line, and how it ended.
 """
 
+import ctypes
 import json
 import os
+import signal
 import sys
 
 from control.main import main
 
+PR_SET_PDEATHSIG = 1
+
 
 def serve() -> None:
+    _die_with_parent()
     for line in sys.stdin:
         pid = os.fork()
         if pid == 0:
@@ -25,6 +30,7 @@ def serve() -> None:
 
 
 def _become(arguments: list[str]) -> None:
+    _die_with_parent()
     nothing = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, 0)
     try:
@@ -32,6 +38,11 @@ def _become(arguments: list[str]) -> None:
     except SystemExit as end:
         os._exit(int(end.code or 0))
     os._exit(0)
+
+
+def _die_with_parent() -> None:
+    """Nothing that a test starts outlives it."""
+    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
 
 
 def _say(line: dict[str, int]) -> None:
