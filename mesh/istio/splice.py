@@ -4,15 +4,13 @@ Edits are replacements of characters of one document's text. They touch the digi
 a `weight` key in the style of the mapping that lacks one. A piece of text that means something else too is refused.
 """
 
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from mesh.istio.document import Document
 from mesh.istio.problem import WeightRefused
-from mesh.istio.yaml_nodes import AliasNode, ListNode, MapNode, Node, Path, Scalar
+from mesh.istio.yaml_nodes import LINE_BREAK, AliasNode, ListNode, MapNode, Node, Path, Scalar
 
-_LINE_BREAK = re.compile(r"\r\n|\n|\r")
 _HINT = "give each destination of this route a weight of its own"
 
 
@@ -111,11 +109,11 @@ class _Writer:
     def _block_line(self, first: int, end: int | None, weight: int) -> Edit:
         """A line of its own behind the last one of the mapping, or before its first when the end isn't clear."""
         indent = " " * (self._document.lines.at(first).column - 1)
-        line_break = _LINE_BREAK.search(self._text)
+        line_break = LINE_BREAK.search(self._text)
         newline = line_break.group() if line_break else "\n"
         if end is None:
             return Edit(first, first, f"weight: {weight}{newline}{indent}")
-        behind = _LINE_BREAK.search(self._text, end - self._document.char_offset)
+        behind = LINE_BREAK.search(self._text, end - self._document.char_offset)
         at = self._document.char_offset + (behind.start() if behind else len(self._text))
         return Edit(at, at, f"{newline}{indent}weight: {weight}")
 

@@ -15,7 +15,7 @@ from mesh.istio.problem import Place
 Data: TypeAlias = Any
 Path: TypeAlias = Sequence[str | int]
 BYTE_ORDER_MARK = "\ufeff"
-_LINE_BREAK = re.compile(r"\r\n|\n|\r")
+LINE_BREAK = re.compile(r"\r\n|\n|\r")
 
 
 class Lines:
@@ -24,7 +24,7 @@ class Lines:
     __slots__ = ("_mark", "_starts")
 
     def __init__(self, text: str) -> None:
-        self._starts = [0, *(match.end() for match in _LINE_BREAK.finditer(text))]
+        self._starts = [0, *(match.end() for match in LINE_BREAK.finditer(text))]
         self._mark = text.startswith(BYTE_ORDER_MARK)
 
     def at(self, index: int) -> Place:

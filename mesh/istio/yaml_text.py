@@ -18,6 +18,7 @@ import yaml
 from mesh.istio.problem import Problem
 from mesh.istio.yaml_nodes import (
     BYTE_ORDER_MARK,
+    LINE_BREAK,
     AliasNode,
     Lines,
     ListNode,
@@ -126,6 +127,7 @@ class _Reader:
         self._file, self._text, self._lines, self._limits = file, text, lines, limits
         self._starts: list[int] = []
         self._within = False
+        self._free = 0
         self._broken = 0
         self._roots: list[tuple[int, Node]] = []
         self._mistakes: list[_Mistake] = []
@@ -145,9 +147,10 @@ class _Reader:
         try:
             for event in events:
                 if isinstance(event, yaml.DocumentStartEvent):
-                    self._document(
-                        begin + _index(event.start_mark), _Composer(begin, events, self._lines, self._limits)
-                    )
+                    composer = _Composer(begin, events, self._lines, self._limits)
+                    self._document(begin + _index(event.start_mark), composer)
+                elif isinstance(event, yaml.DocumentEndEvent):
+                    self._free = self._line_from(begin + _index(event.end_mark))
         except _Broken as broken:
             return self._go_on_after(broken.mistake)
         except yaml.YAMLError as error:
@@ -167,16 +170,24 @@ class _Reader:
         self._mistakes.append(mistake)
         self._broken += 1
         if not self._within:
-            self._starts.append(mistake.index if self._starts else 0)
+            self._starts.append(self._free if self._starts else 0)
         self._within = False
         behind = _SEPARATOR.search(self._text, max(mistake.index, self._starts[-1] + 1))
-        if behind and self._broken >= self._limits.max_broken:
-            self._starts.append(behind.start())
-            self._mistakes.append(
-                _Mistake(behind.start(), "too many broken documents: the rest of the file isn't read")
-            )
+        if not behind:
             return None
-        return behind.start() if behind else None
+        self._free = behind.start()
+        if self._broken < self._limits.max_broken:
+            return self._free
+        self._starts.append(self._free)
+        self._mistakes.append(_Mistake(self._free, "too many broken documents: the rest of the file isn't read"))
+        return None
+
+    def _line_from(self, index: int) -> int:
+        """The beginning of the first whole line from a character on."""
+        if self._text[index - 1 : index] in ("", "\n", "\r"):
+            return index
+        line_break = LINE_BREAK.search(self._text, index)
+        return line_break.end() if line_break else len(self._text)
 
     def _problem(self, mistake: _Mistake) -> Problem:
         place = self._lines.at(mistake.index)

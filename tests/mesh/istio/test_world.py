@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from mesh.istio.document import Document
 from mesh.istio.problem import Problem
@@ -250,3 +252,34 @@ def test_what_was_wrong_before_stays_reported_and_blocks_nothing() -> None:
     now = merge(before, {"old": rule("old").encode(), "new": rule("new").encode()}, stricter)
     assert {document.name for document in now.documents} == {"old", "new"}
     assert sentences(now) == ["old:1:1: no longer allowed"]
+
+
+names = st.sampled_from(["x", "y", "z"])
+rules = st.builds(
+    lambda name, uses, gives, bad: rule(
+        name, uses=", ".join(uses), gives=", ".join(gives), more=", bad: 1" if bad else ""
+    ),
+    st.sampled_from(["one", "two", "three"]),
+    st.lists(names, max_size=1),
+    st.lists(names, max_size=2),
+    st.booleans(),
+)
+texts = st.lists(rules | st.just(BROKEN), max_size=3).map("".join)
+folders = st.dictionaries(st.sampled_from(["a", "b", "c"]), texts, max_size=3)
+
+
+@given(st.lists(folders, max_size=5))
+def test_whatever_happens_to_a_folder_the_live_documents_fit_together(states: list[dict[str, str]]) -> None:
+    now, offered = EMPTY, set[bytes]()
+    for files in states:
+        before = now
+        raw = {file: text.encode() for file, text in files.items()}
+        now = merge(before, raw, check)
+        offered |= {document.text for reading in now.files.values() for document in reading.documents}
+        assert check(now.documents) == []
+        assert len(now.by_key()) == len(now.documents)
+        assert {document.text for document in now.documents} <= offered
+        assert merge(now, raw, check).documents == now.documents
+        found = [document for reading in now.files.values() for document in reading.documents]
+        if not check(found) and len({document.key for document in found}) == len(found):
+            assert {document.text for document in found} <= {document.text for document in now.documents}
