@@ -7,6 +7,7 @@ snapshots go to the discovery server. Every change is one synchronous step, so n
 from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 
 from mesh.istio.document import Document
 from mesh.istio.problem import DocumentKey, Problem
@@ -65,13 +66,14 @@ class LiveMesh:
         self._changes: deque[tuple[int, tuple[DocumentKey, ...]]] = deque(maxlen=256)
         self._ads = ads
         self._cache = EncodeCache()
+        self._check = partial(check, cache=self._cache)
 
     def known_files(self) -> dict[str, bytes]:
         return {file: reading.raw for file, reading in self.world.files.items()}
 
     def apply(self, files: Mapping[str, bytes]) -> tuple[DocumentKey, ...]:
         """Makes these files the mesh's documents, as far as they are sound. Returns what changed."""
-        return self._become(merge(self.world, files, check))
+        return self._become(merge(self.world, files, self._check))
 
     def prepare(self, key: DocumentKey, patch: WeightPatch) -> Prepared:
         """What the patch leads to. Changes nothing yet. Raises NoSuchDocument, PatchRefused and the errors of `splice`.
@@ -85,10 +87,10 @@ class LiveMesh:
         content = None
         if stands_in_file(self.world, document):
             content = replace_document(files[document.file], document, text)
-            world = merge(self.world, {**files, document.file: content}, check)
+            world = merge(self.world, {**files, document.file: content}, self._check)
         else:
             stand_in = last_good_file(self.world, document, text)
-            world = merge(merge(self.world, {**files, document.file: stand_in}, check), files, check)
+            world = merge(merge(self.world, {**files, document.file: stand_in}, self._check), files, self._check)
         live = world.by_key().get(key)
         if live is None or live.text != text:
             raise PatchRefused("; ".join(str(problem) for problem in world.problems) or f"{document} can't be patched")
