@@ -54,6 +54,16 @@ class CannotStart(Exception):
         super().__init__("\n".join(lines))
 
 
+@dataclass(frozen=True, slots=True)
+class Mesh:
+    """A running mesh."""
+
+    live: LiveMesh
+    ads: AdsServer
+    envoys: Envoys
+    api: str
+
+
 async def run(options: Options) -> None:
     """Runs the mesh until SIGTERM or SIGINT. Raises CannotStart."""
     stop = asyncio.Event()
@@ -73,19 +83,25 @@ async def _run(options: Options, stop: asyncio.Event) -> None:
     folder = Folder(options.folder)
     async with serving(options, folder) as mesh:
         say_ready(options, mesh)
-        async with asyncio.TaskGroup() as group:
-            group.create_task(follow_folder(folder, mesh.live))
-            group.create_task(follow_documents(mesh))
-            await stop.wait()
+        following = asyncio.create_task(follow(folder, mesh))
+        stopping = asyncio.create_task(stop.wait())
+        await asyncio.wait({following, stopping}, return_when=asyncio.FIRST_COMPLETED)
+        for task in (following, stopping):
+            task.cancel()
+        await ended(following)
 
 
-@dataclass(frozen=True, slots=True)
-class Mesh:
-    """A running mesh."""
+async def ended(task: "asyncio.Task[None]") -> None:
+    """The task's own error, unless it was cancelled."""
+    with contextlib.suppress(asyncio.CancelledError):
+        await task
 
-    live: LiveMesh
-    envoys: Envoys
-    api: str
+
+async def follow(folder: Folder, mesh: Mesh) -> None:
+    """Takes in changes of the folder and starts and stops Envoys because of them, for ever."""
+    async with asyncio.TaskGroup() as group:
+        group.create_task(follow_folder(folder, mesh.live))
+        group.create_task(follow_documents(mesh))
 
 
 @asynccontextmanager
@@ -104,7 +120,7 @@ async def serving(options: Options, folder: Folder) -> AsyncIterator[Mesh]:
         api, address = await start_api(options, MeshService(live, folder, ads, envoys))
         try:
             await start_envoys(envoys, live)
-            yield Mesh(live, envoys, address)
+            yield Mesh(live, ads, envoys, address)
             await envoys.drain()
         finally:
             await api.stop(grace=0)

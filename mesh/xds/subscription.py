@@ -360,8 +360,7 @@ def refused(interest: Interest, name: str, resource: Resource) -> bool:
 
 
 def renewed(sent: Resources, wanted: Resources) -> Resources:
-    """What is changed or new. New too: where it was gone for a moment, the Envoy's question for what it needs looks as if
-    it had been answered."""
+    """What is changed or new. New too: when it was gone for a moment only, the Envoy asks as if it had its answer."""
     return {name: resource for name, resource in wanted.items() if not same(sent.get(name), resource)}
 
 
