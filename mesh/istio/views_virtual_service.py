@@ -147,7 +147,10 @@ class HttpRoute:
 
 @dataclass(frozen=True, slots=True)
 class VirtualService:
-    """A VirtualService. `revision` is its document's: equal revisions have equal routes."""
+    """A VirtualService. `revision` is its document's: equal revisions have equal routes.
+
+    `looks_at_source`: its routes differ by who carries them, so they can't be shared between workloads.
+    """
 
     identity: Identity
     revision: str
@@ -155,18 +158,21 @@ class VirtualService:
     gateways: tuple[str, ...]
     export_to: tuple[str, ...]
     http: tuple[HttpRoute, ...]
+    looks_at_source: bool
 
 
 def virtual_service(document: Document) -> VirtualService:
     """The view of a VirtualService."""
     spec, namespace = document.data["spec"], document.namespace
+    http = tuple(_http_route(route, namespace) for route in spec.get("http", ()))
     return VirtualService(
         identity(document),
         document.revision,
         tuple(full_name(host, namespace) for host in spec["hosts"]),
         _gateways(spec.get("gateways", ()), namespace) or (MESH,),
         tuple(spec.get("exportTo", ())),
-        tuple(_http_route(route, namespace) for route in spec.get("http", ())),
+        http,
+        any(match.source_labels or match.source_namespace for route in http for match in route.matches),
     )
 
 

@@ -211,13 +211,16 @@ def _inbound(port: Port, place: tuple[str, int], pool: ConnectionPool | None) ->
 
 def black_hole(cache: EncodeCache) -> Resource:
     """The cluster that has no endpoints, for what must go nowhere."""
-    made = cluster.Cluster(
+    return cache.get(BLACK_HOLE, lambda: resource(CLUSTER, BLACK_HOLE, encode(_black_hole())))
+
+
+def _black_hole() -> cluster.Cluster:
+    return cluster.Cluster(
         name=BLACK_HOLE,
         type=cluster.ClusterDiscoveryType.STATIC,
         alt_stat_name=stat_prefix(BLACK_HOLE),
         connect_timeout=CONNECT_TIMEOUT,
     )
-    return cache.get(BLACK_HOLE, lambda: resource(CLUSTER, BLACK_HOLE, encode(made)))
 
 
 def passthrough(cache: EncodeCache) -> Resource:

@@ -10,9 +10,10 @@ from mesh.xds.translate.actions import Lane
 from mesh.xds.translate.encode import EncodeCache
 from mesh.xds.translate.names import gateway_route
 from mesh.xds.translate.outbound_routes import ShapedRoutes
+from mesh.xds.translate.places import Places
 from mesh.xds.translate.registry import Registry
 from mesh.xds.translate.resources import ProxyNode
-from mesh.xds.translate.routes import Carrier, EncodedRoute, looks_at_source, routes
+from mesh.xds.translate.routes import Carrier, EncodedRoute, routes
 from mesh.xds.translate.virtual_hosts import VirtualHost, route_configuration
 
 
@@ -69,23 +70,23 @@ def _claims(registry: Registry, node: ProxyNode, server: GatewayServer) -> Itera
 def _rule_routes(
     registry: Registry, rule: VirtualService, node: ProxyNode, gateway: str, port: int, cache: EncodeCache
 ) -> tuple[EncodedRoute, ...]:
-    labels = node.labels if looks_at_source(rule) else ()
-    carrier = Carrier(gateway, node.namespace, labels)
-    lane = Lane(port, _only_ports(registry, rule, node))
-    key = ("gateway-routes", rule.identity, carrier, lane)
-    return registry.memo.get(key, lambda: routes(rule, lane, carrier, cache))
+    lane = Lane(port, _only_ports(registry.places, rule, node.namespace))
+    return routes(rule, lane, Carrier(gateway, node.namespace, node.labels), cache)
 
 
-def _only_ports(registry: Registry, rule: VirtualService, node: ProxyNode) -> tuple[tuple[str, int], ...]:
+def _only_ports(places: Places, rule: VirtualService, namespace: str) -> tuple[tuple[str, int], ...]:
     """The one port of each destination that has just one; the rule's own namespace is asked for it first."""
-    found = {}
+    return places.memo.get(
+        ("only-ports", rule.identity.key, rule.revision, namespace),
+        lambda: tuple(_lone_ports(places, rule, namespace)),
+    )
+
+
+def _lone_ports(places: Places, rule: VirtualService, namespace: str) -> Iterator[tuple[str, int]]:
     for host in sorted({entry.destination.host for http in rule.http for entry in http.destinations}):
-        service = registry.places.service(host, rule.identity.namespace) or registry.places.service(
-            host, node.namespace
-        )
+        service = places.service(host, rule.identity.namespace) or places.service(host, namespace)
         if service is not None and len(service.ports) == 1:
-            found[host] = service.ports[0].number
-    return tuple(found.items())
+            yield host, service.ports[0].number
 
 
 def _virtual_hosts(

@@ -11,7 +11,7 @@ from mesh.xds.translate.encode import EncodeCache, encode
 from mesh.xds.translate.places import Service
 from mesh.xds.translate.registry import Registry
 from mesh.xds.translate.resources import Resource
-from mesh.xds.translate.routes import Carrier, default_route, looks_at_source, routes
+from mesh.xds.translate.routes import Carrier, default_route, routes
 from mesh.xds.translate.scope import EgressScope
 from mesh.xds.translate.virtual_hosts import VirtualHost, catch_all, route_configuration
 
@@ -40,7 +40,7 @@ def outbound_routes(
     registry: Registry, scope: EgressScope, carrier: Carrier, cache: EncodeCache, *, registry_only: bool
 ) -> ShapedRoutes:
     """The RouteConfiguration of an egress listener; shared by all workloads that see the same."""
-    labels = carrier.labels if any(looks_at_source(rule) for rule in scope.rules) else ()
+    labels = carrier.labels if any(rule.looks_at_source for rule in scope.rules) else ()
     key = ("outbound", scope, carrier.namespace, labels, registry_only)
     return registry.memo.get(key, lambda: _outbound_routes(scope, carrier, cache, registry_only=registry_only))
 

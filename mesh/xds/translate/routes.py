@@ -1,7 +1,7 @@
 """Which Envoy routes does a VirtualService become for one proxy? Each of them encoded once."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from envoy_data_plane.envoy.config.core import v3 as core
 from envoy_data_plane.envoy.config.route import v3 as route
@@ -34,6 +34,12 @@ class EncodedRoute:
 
 def routes(rule: VirtualService, lane: Lane, carrier: Carrier, cache: EncodeCache) -> tuple[EncodedRoute, ...]:
     """The routes of a VirtualService in document order, up to the first catch-all."""
+    seen = carrier if rule.looks_at_source else replace(carrier, labels=())
+    key = ("routes", rule.identity.key, rule.revision, lane, seen)
+    return cache.get(key, lambda: _routes(rule, lane, seen, cache))
+
+
+def _routes(rule: VirtualService, lane: Lane, carrier: Carrier, cache: EncodeCache) -> tuple[EncodedRoute, ...]:
     path = config_path("virtual-service", rule.identity.namespace, rule.identity.name)
     found = []
     for http, match in _carried(rule, lane.port, carrier):
@@ -50,11 +56,6 @@ def _carried(rule: VirtualService, port: int, carrier: Carrier) -> Iterator[tupl
         for match in http.matches or (None,):
             if taken_by(match, port=port, gateways=gateways, namespace=carrier.namespace, labels=carrier.labels):
                 yield http, match
-
-
-def looks_at_source(rule: VirtualService) -> bool:
-    """Do the routes differ by who carries them? Then they can't be shared between workloads."""
-    return any(match.source_labels or match.source_namespace for http in rule.http for match in http.matches)
 
 
 def _encoded(path: str, http: HttpRoute, match: HttpMatch | None, lane: Lane, cache: EncodeCache) -> EncodedRoute:

@@ -1,5 +1,6 @@
 """Can the local mesh run these documents together?"""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -142,3 +143,9 @@ def test_a_document_is_looked_at_once_a_revision() -> None:
     size = len(cache)
     assert check(list(reversed(documents)), cache) == first
     assert len(cache) == size
+
+
+def test_a_kind_that_nobody_reads() -> None:
+    """Readers drop such documents; one that comes all the same is refused, not ignored."""
+    (problem,) = check([replace(service("shop"), kind="EnvoyFilter")])
+    assert problem.message == "kind EnvoyFilter is not supported by the local mesh yet"
