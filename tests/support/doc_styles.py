@@ -113,3 +113,42 @@ def _with_line_breaks(found: Written, line_break: str) -> Written:
 
     positions = tuple((moved(start), moved(end)) for start, end in found.positions)
     return Written(found.text.replace("\n", line_break), found.weights, positions)
+
+
+LASTS = [
+    "subset: v{at}",
+    "subset: v{at}  # é",
+    "subset: v{at}\n{indent}  headers: {{request: {{set: {{a: b}}}}}} # x",
+    "subset: v{at}\n{indent}  headers:\n{indent}    request:\n{indent}      remove:\n{indent}        - x   # y",
+    "subset: v{at}\n{indent}  headers:\n{indent}    request:\n{indent}      set: {{a: b,\n{indent}        }}",
+    "subset: v{at}\n{indent}  headers:\n{indent}    note: |\n{indent}      b",
+    "subset: v{at}\n{indent}  headers:",
+    "subset: 'v{at}'\n\n{indent}  # a comment behind\n",
+]
+FLOWS = [
+    "{{destination: {{host: translator, subset: v{at}}}}}",
+    '{{ "destination" : {{"host":"translator","subset":"v{at}"}} , }}',
+    "destination: {{host: translator, subset: v{at}}}",
+    "{{destination: {{host: translator, subset: v{at}}},\n            headers: }}",
+    "{{headers: {{}}, destination: {{host: translator, subset: v{at}}} # c\n            }}",
+]
+
+
+@st.composite
+def without_weights(draw: st.DrawFn) -> str:
+    """A VirtualService whose route `primary` has v1 and v2, none of them with a weight."""
+    indent = " " * draw(st.sampled_from([6, 9]))
+    lasts = draw(st.lists(st.sampled_from(LASTS), min_size=2, max_size=2))
+    block = "\n".join(
+        f"{indent}-{' ' * gap}destination:\n{indent}     {' ' * gap}host: translator\n"
+        f"{indent}     {' ' * gap}{last.format(at=at, indent=indent + ' ' * (gap - 1))}"
+        for at, (last, gap) in enumerate(zip(lasts, draw(st.sampled_from([(1, 1), (3, 1), (2, 2)])), strict=True), 1)
+    )
+    entries = draw(st.lists(st.sampled_from(FLOWS), min_size=2, max_size=2))
+    flow = f"{indent}  [{', '.join(entry.format(at=at) for at, entry in enumerate(entries, 1))}]"
+    text = (
+        "apiVersion: networking.istio.io/v1\nkind: VirtualService\nmetadata: {name: translator}\n"
+        f"spec:\n  http:\n    - name: primary\n      route:\n{draw(st.sampled_from([block, flow]))}"
+        f"{draw(st.sampled_from(['', chr(10), '  # end' + chr(10), chr(10) + '      timeout: 5s' + chr(10)]))}"
+    )
+    return text.replace("\n", draw(st.sampled_from(["\n", "\r\n"])))

@@ -5,6 +5,7 @@ from fractions import Fraction
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from mesh.istio.diff import diff
 from mesh.istio.document import Document, read_documents
 from mesh.istio.weights import (
     TOTALS,
@@ -17,7 +18,7 @@ from mesh.istio.weights import (
     weight_patch,
 )
 from mesh.traffic import RouteRef, TrafficSplit
-from tests.support.doc_styles import Written, written
+from tests.support.doc_styles import Written, without_weights, written
 
 REF = RouteRef("default", "translator", "primary")
 HOST = "translator.default.svc.cluster.local"
@@ -69,6 +70,17 @@ def test_a_splice_back_gives_the_very_same_bytes(subject: Written, data: st.Data
     before = read(subject.text)
     after = read(splice(before, patch(before, new)).decode())
     assert splice(after, patch(after, subject.weights)) == before.text
+
+
+@given(without_weights(), st.tuples(counts, counts).filter(lambda found: all(found)))
+def test_weights_that_are_missing_come_in_and_nothing_goes(text: str, new: tuple[int, int]) -> None:
+    before = read(text)
+    after = read(splice(before, patch(before, new)).decode())
+    assert tuple(one.weight for one in route_view(after, REF).destinations) == new
+    assert {change.path[-8:] for change in diff(before, after)} == {"].weight"}
+    remaining = iter(after.text.decode())
+    assert all(letter in remaining for letter in text)
+    assert after.text.count(b"\r\n") in (0, after.text.count(b"\n"))
 
 
 @given(written(), shares)
