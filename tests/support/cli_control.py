@@ -115,10 +115,6 @@ class Control:
 
         asyncio.run_coroutine_threadsafe(tell(), self.loop).result(10)
 
-    @property
-    def watched(self) -> bool:
-        return bool(self.shifts.watchers)
-
 
 @contextmanager
 def running_control(state_dir: Path) -> Iterator[Control]:
