@@ -4,6 +4,7 @@ One `Call` a request, in a context variable: the attempt that the mesh counted, 
 facts that the servicer adds to the request's one log line.
 """
 
+import re
 import time
 from collections.abc import Iterable
 from contextvars import ContextVar
@@ -16,6 +17,7 @@ SERVED_BY_TRAILER = "tidegate-served-by"
 ATTEMPT_TRAILER = "tidegate-attempt-count"
 REQUEST_ID_HEADER = "x-request-id"
 
+_COUNTS = re.compile(r"[0-9, ]{1,64}")
 _current: ContextVar["Call | None"] = ContextVar("tidegate_call", default=None)
 
 
@@ -23,7 +25,8 @@ _current: ContextVar["Call | None"] = ContextVar("tidegate_call", default=None)
 class Call:
     """One request being served.
 
-    `attempt_text` is the header as received ("" when there was none). `deadline` is on the monotonic clock.
+    `attempt_text` is the header as received ("" when there was none or it holds anything but counts, for it is sent
+    back). `deadline` is on the monotonic clock.
     """
 
     method: str
@@ -48,9 +51,10 @@ def begin_call(method: str, metadata: Iterable[tuple[str, Any]], remaining_s: fl
     """The call as its metadata and deadline describe it; from here on it is the current one of this task."""
     headers = {str(key): value for key, value in metadata}
     now = time.monotonic()
+    attempt_text = str(headers.get(ATTEMPT_HEADER, ""))
     call = Call(
         method=method,
-        attempt_text=str(headers.get(ATTEMPT_HEADER, "")),
+        attempt_text=attempt_text if _COUNTS.fullmatch(attempt_text) else "",
         request_id=str(headers.get(REQUEST_ID_HEADER, "")),
         deadline=None if remaining_s is None else now + remaining_s,
         started=now,

@@ -1,6 +1,7 @@
 """How does a translator process start and end?"""
 
 import asyncio
+import os
 import signal
 
 import grpc
@@ -24,6 +25,13 @@ async def test_it_translates_and_leaves_nothing_behind_even_when_it_is_killed():
             answer = await pb_grpc.TranslationServiceStub(channel).TranslateText(TEXT, timeout=20)
         assert answer.translations[0].translated_text == "La casa es grande."
         assert answer.translations[0].served_by == "v9"
+        stages = children_of(process.process.pid)
+        assert len(stages) == 11
+        os.kill(stages[5], signal.SIGKILL)
+        async with grpc.aio.insecure_channel(ready["listen"]) as channel:
+            again = await pb_grpc.TranslationServiceStub(channel).TranslateText(TEXT, timeout=20)
+        assert again.translations[0].translated_text == "La casa es grande."
+        await until(lambda: not any(map(alive, stages)))
         stages = children_of(process.process.pid)
         assert len(stages) == 11
         await process.end(signal.SIGKILL)

@@ -11,6 +11,8 @@ import pytest_asyncio
 
 from services.translator.engines.apertium.catalog import chains
 from services.translator.engines.apertium.engine import MAX_SEGMENT, open_apertium
+from services.translator.engines.apertium.pipeline import open_pipeline
+from services.translator.engines.apertium.warm_mode import WarmMode
 from services.translator.engines.engine import EngineMissingError, Failed, FailureKind, Segment, Translated
 from services.translator.languages import LanguageSet, Pair
 from services.translator.shield import shielded_spans
@@ -112,6 +114,14 @@ async def test_hostile_texts_neither_hang_nor_kill_nor_leak_in_any_package(engin
 
 def special_of(text):
     return [character for character in text if character in "[]{}^$/\\@<>*~\n\r\u2028👨😀"]
+
+
+async def test_a_blank_that_a_rule_dropped_is_put_back_part_by_part():
+    async with open_apertium(LanguageSet.BASE) as engine:
+        dropping = ("sed", "-u", "-z", "s/ \\[s1\\]//; s/house/*casa/g")
+        engine._warm["eng-spa"] = WarmMode(lambda: open_pipeline("dropping", [dropping]))
+        (outcome,) = await translated(engine, EN_ES, "house {a} house {b} and {c}.")
+    assert outcome == Translated("casa {a} casa {b} and {c}.", 3, 2)
 
 
 async def test_a_sentence_over_the_cap_fails_alone(engine):
