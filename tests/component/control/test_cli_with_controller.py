@@ -1,0 +1,101 @@
+"""What a person types against the controller's own process, whose mesh is not there."""
+
+import json
+import select
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from control.cli.commands import actor
+from control.local.manifests import SHIFT
+from control.local.runfile import RunFile, state_folder, write_run_file, write_token
+from tests.support.cli_control import Ran, tidegate
+
+READY_WITHIN_S = 30.0
+
+
+@contextmanager
+def controller(state_dir: Path) -> "Iterator[subprocess.Popen[bytes]]":
+    """`python -m control.main` on a free port, named in a run file as `tidegate up` writes it."""
+    token = state_dir / "token"
+    words = ["--state-dir", state_dir, "--listen", "127.0.0.1:0", "--mesh", "127.0.0.1:1", "--token-file", token]
+    with state_folder(state_dir), (state_dir / "log").open("wb") as log:
+        write_token(token)
+        process = subprocess.Popen(
+            [sys.executable, "-m", "control.main", *map(str, words)], stdout=subprocess.PIPE, stderr=log
+        )
+        try:
+            assert process.stdout is not None
+            assert select.select([process.stdout], [], [], READY_WITHIN_S)[0], "it did not get ready"
+            address = json.loads(process.stdout.readline())["listen"]
+            run = RunFile(process.pid, "127.0.0", "127.0.0.1:1", address, "127.0.0.1:1", str(token), {})
+            write_run_file(state_dir, run)
+            yield process
+        finally:
+            process.kill()
+            process.wait()
+
+
+@pytest.fixture
+def running(tmp_path: Path) -> "Iterator[tuple[Any, subprocess.Popen[bytes]]]":
+    with controller(tmp_path / "state") as process:
+
+        def ask(*words: object) -> Ran:
+            return tidegate(*map(str, words), "--state-dir", str(tmp_path / "state"))
+
+        yield ask, process
+
+
+def phase(ask: Any) -> str:
+    ran = ask("status", "-o", "json")
+    assert ran.code == 0, ran.err
+    return str(json.loads(ran.out)["phase"])
+
+
+def test_what_a_person_types(running: Any, tmp_path: Path) -> None:
+    ask, process = running
+    assert ask("apply", SHIFT, "--dry-run").out == "trafficshift default/translator would be created\n"
+    assert ask("list").out == ""
+    assert ask("apply", SHIFT).out == "trafficshift default/translator created\n"
+    assert ask("apply", SHIFT).out == "trafficshift default/translator unchanged\n"
+
+    other = tmp_path / "other.yaml"
+    other.write_text(SHIFT.read_text().replace("name: translator,", "name: another,"))
+    second = ask("apply", other)
+    assert (second.code, second.err[:14]) == (2, "error[refused]"), "two shifts on one route"
+
+    assert phase(ask) == "Pending"
+    stale = ask("promote", "--expect-step", "4")
+    assert (stale.code, stale.err.splitlines()[0]) == (2, "error[refused]: translator is at step 0, not 4")
+    assert ask("promote").code == 2, "it has not begun"
+
+    assert ask("pause", "--reason", "lunch").code == 0
+    assert phase(ask) == "Paused"
+    again = ask("pause")
+    assert (again.code, "tidegate resume translator" in again.err) == (2, True)
+    assert ask("resume").code == 0
+    assert ask("suspend").code == 0
+    assert phase(ask) == "Suspended"
+    assert ask("rollback", "--reason", "odd answers").code == 0
+    assert phase(ask) == "RollingBack"
+    assert ask("retry").code == 2, "only when it is back"
+
+    explained = ask("explain").out
+    assert "odd answers" in explained
+    told = json.loads(ask("history", "-o", "json").out)
+    assert {"Paused", "Resumed", "Suspended", "Commanded"} <= {row["reason"] for row in told}
+    assert {row["actor"] for row in told if row["reason"] == "Paused"} == {actor()}
+    waited = ask("wait", "--for", "rolled-back", "--timeout", "100ms", "-q")
+    assert waited.code == 4
+    assert "traffic" in ask("delete", "translator", "--dry-run").out
+
+    process.kill()
+    process.wait()
+    gone = ask("status")
+    assert (gone.code, gone.out) == (5, "")
+    assert gone.err.startswith("error[unavailable]")
