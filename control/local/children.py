@@ -68,7 +68,8 @@ def mesh_runner(layout: Layout) -> ChildSpec:
 
 def controller(layout: Layout) -> ChildSpec:
     arguments = ("--state-dir", str(layout.state_dir), "--listen", layout.control, "--mesh", layout.mesh_api)
-    return _python("controller", "control.main", layout, (*arguments, "--token-file", str(layout.token_file)))
+    files = ("--token-file", str(layout.token_file), "--metrics", layout.control_metrics)
+    return _python("controller", "control.main", layout, (*arguments, *files))
 
 
 def redis_socket(layout: Layout) -> Path:
