@@ -30,9 +30,9 @@ def running(state_dir: Path) -> RunFile:
 @asynccontextmanager
 async def controller(state_dir: Path, *, timeout_s: float | None = None) -> "AsyncIterator[ShiftClient]":
     """A client of the controller that runs in the state folder. Raises Unavailable."""
-    from control.api.client import GrpcShiftClient
-
     found = running(state_dir)
+    from control.api.client import GrpcShiftClient  # gRPC costs more than all the rest: only when somebody is there
+
     limit_s = settings().call_timeout_s if timeout_s is None else timeout_s
     async with GrpcShiftClient(found.control, read_token(Path(found.token_file)), timeout_s=limit_s) as client:
         yield client
