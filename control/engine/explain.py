@@ -72,8 +72,10 @@ def odds(log_harm_: float) -> str:
 
 
 def _count(log: float) -> str:
-    value = math.exp(min(log, math.log(MOST_SHOWN)))
-    return f"{'over ' if value >= MOST_SHOWN else ''}{value:,.0f}" if value >= 10 else f"{value:.2g}"
+    if log >= math.log(MOST_SHOWN):
+        return f"over {MOST_SHOWN:,.0f}"
+    value = math.exp(log)
+    return f"{value:,.0f}" if value >= 10 else f"{value:.2g}"
 
 
 _BAD = {

@@ -84,10 +84,16 @@ class Window:
     last_canary: int = 0
     last_stable: int = 0
 
-    @property
-    def observed(self) -> float | None:
-        total = self.canary + self.stable
-        return self.canary / total if total else None
+    def observed(self, share: Fraction) -> float | None:
+        """The canary's share of the requests that were counted, None when there were none.
+
+        At 0 and 100 % only the last poll counts, since requests that began before the weight still end after it.
+        """
+        at_an_end = share in (0, 1) and self.polls > 0
+        canary, stable = (self.last_canary, self.last_stable) if at_an_end else (self.canary, self.stable)
+        if canary + stable:
+            return canary / (canary + stable)
+        return 0.0 if at_an_end and share == 0 else None
 
     def grown(self, canary: int, stable: int) -> "Window":
         return Window(self.polls + 1, self.canary + canary, self.stable + stable, canary, stable)

@@ -86,17 +86,11 @@ def _shares(state: ShiftState) -> dict[str, Any]:
     configured = {route.configured for route in state.seen.routes}
     agreed = next(iter(configured)) if len(configured) == 1 else None
     in_force = all(route.in_force for route in state.seen.routes)
-    observed = state.window.observed
     return {
         "configured": _fraction(agreed),
         "acknowledged": _fraction(agreed if in_force else None),
-        "observedRatio": 0.0 if observed is None and _drained(state) else observed,
+        "observedRatio": state.window.observed(state.share),
     }
-
-
-def _drained(state: ShiftState) -> bool:
-    """A share of 0 with a look at the metrics since: nothing went there, even if nothing went anywhere."""
-    return state.share == 0 and state.window.polls > 0
 
 
 def _fraction(share: Fraction | None) -> str | None:
@@ -146,7 +140,11 @@ def _step(step: Step, state: ShiftState, name: str) -> dict[str, Any]:
 def _shares_of(step: Step) -> dict[str, Any]:
     """A step that is over: what it had when it was left."""
     acknowledged = str(step.share) if step.acknowledged_at else None
-    return {"configured": str(step.share), "acknowledged": acknowledged, "observedRatio": step.window.observed}
+    return {
+        "configured": str(step.share),
+        "acknowledged": acknowledged,
+        "observedRatio": step.window.observed(step.share),
+    }
 
 
 def _decided(step: Step) -> str:

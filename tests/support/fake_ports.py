@@ -67,6 +67,7 @@ class World:
     unreachable: frozenset[str] = frozenset()
     refusing: str = ""
     nack: str = ""
+    nack_from: datetime = START
     acknowledgements_known: bool = True
     stored: dict[tuple[str, str], Stored] = field(default_factory=dict)
     entries: list[Mapping[str, Any]] = field(default_factory=list)
@@ -128,10 +129,16 @@ class World:
     def _running(self, document: str) -> dict[str, int]:
         """The weights that the proxies run: the last text once the lag has passed, else the one before."""
         key = "default", document
+        if key not in self.texts:
+            return {}
         at, text = self.previous.get(key, (START, self.texts[key]))
-        current = self.texts[key] if self.now >= at + self.lag and not self.nack else text
+        current = self.texts[key] if self.runs(at) else text
         view = _view_of(current, RouteRef("default", document))
         return {each.subset: each.weight or 0 for each in view.destinations}
+
+    def runs(self, written: datetime) -> bool:
+        """Do the proxies run what was written then?"""
+        return self.now >= written + self.lag and not (self.nack and written >= self.nack_from)
 
     def _whole(self, proxy: str, what: str, amount: Fraction) -> int:
         owed = self.owed.get((proxy, what), Fraction(0)) + amount
@@ -195,8 +202,8 @@ class _Proxies:
         world = self.world
         at, _ = world.previous.get((ref.namespace, ref.virtual_service), (START - world.lag, b""))
         holders = frozenset({"gateway" if ref.virtual_service == "edge" else "sidecar"}) & frozenset(world.proxies)
-        runs = world.now >= at + world.lag and not world.nack
-        rejections = (Rejection("sidecar", world.nack),) if world.nack else ()
+        runs = world.runs(at)
+        rejections = (Rejection("sidecar", world.nack),) if world.nack and not runs else ()
         current = _view(world, ref).revision == revision
         return Acknowledgement(
             ref, revision, holders, holders if runs else frozenset(), rejections, current, world.acknowledgements_known

@@ -1,0 +1,149 @@
+"""Every verb in every phase, once per id, and only at the step that its giver means."""
+
+from dataclasses import replace
+from fractions import Fraction
+
+import pytest
+
+from control.engine.command import Command
+from control.engine.commands import ALREADY, accept, accept_deletion
+from control.engine.phase import REFUSALS, TRANSITIONS, Event, Phase, Verb, next_phase
+from control.engine.state import KEPT_COMMANDS, ShiftState
+from control.errors import Refused
+from tests.support.fake_ports import START
+from tests.support.situations import SHIFT, state
+
+
+def command(verb: Verb, *, id: str = "1", expect_step: int | None = None, reason: str = "") -> Command:
+    return Command(id, verb, "ada", START, expect_step, reason)
+
+
+ALLOWED: dict[Phase, dict[Verb, Phase]] = {
+    Phase.PENDING: {Verb.ROLLBACK: Phase.ROLLING_BACK, Verb.PAUSE: Phase.PAUSED, Verb.SUSPEND: Phase.SUSPENDED},
+    Phase.PROGRESSING: {
+        Verb.PROMOTE: Phase.PROGRESSING,
+        Verb.PROMOTE_FULL: Phase.PROMOTING,
+        Verb.ROLLBACK: Phase.ROLLING_BACK,
+        Verb.PAUSE: Phase.PAUSED,
+        Verb.SUSPEND: Phase.SUSPENDED,
+    },
+    Phase.PROMOTING: {
+        Verb.ROLLBACK: Phase.ROLLING_BACK,
+        Verb.PAUSE: Phase.PAUSED,
+        Verb.SUSPEND: Phase.SUSPENDED,
+    },
+    Phase.PAUSED: {
+        Verb.PROMOTE: Phase.PROGRESSING,
+        Verb.PROMOTE_FULL: Phase.PROMOTING,
+        Verb.ROLLBACK: Phase.ROLLING_BACK,
+        Verb.RESUME: Phase.PROMOTING,
+        Verb.SUSPEND: Phase.SUSPENDED,
+    },
+    Phase.PROMOTED: {Verb.ROLLBACK: Phase.ROLLING_BACK, Verb.SUSPEND: Phase.SUSPENDED},
+    Phase.ROLLING_BACK: {Verb.ROLLBACK: Phase.ROLLING_BACK, Verb.SUSPEND: Phase.SUSPENDED},
+    Phase.ROLLED_BACK: {Verb.RETRY: Phase.PENDING, Verb.SUSPEND: Phase.SUSPENDED},
+    Phase.SUSPENDED: {Verb.ROLLBACK: Phase.ROLLING_BACK, Verb.RESUME: Phase.PROMOTING},
+    Phase.CONFLICT: {
+        Verb.ROLLBACK: Phase.ROLLING_BACK,
+        Verb.RESUME: Phase.PROMOTING,
+        Verb.SUSPEND: Phase.SUSPENDED,
+    },
+    Phase.FAILED: {Verb.ROLLBACK: Phase.ROLLING_BACK, Verb.SUSPEND: Phase.SUSPENDED},
+}
+
+
+def at(phase: Phase) -> ShiftState:
+    begun = {} if phase is not Phase.PENDING else {"step": 0, "steps": (), "intent": None}
+    return state(phase, **begun, returns_to=(Phase.PROMOTING,))
+
+
+@pytest.mark.parametrize("verb", Verb)
+@pytest.mark.parametrize("phase", Phase)
+def test_what_each_verb_does_in_each_phase(phase: Phase, verb: Verb) -> None:
+    leads_to = ALLOWED[phase].get(verb)
+    if leads_to is None:
+        with pytest.raises(Refused) as caught:
+            accept(SHIFT, at(phase), command(verb))
+        assert "NAME" not in caught.value.hint
+        assert caught.value.hint == REFUSALS[phase].replace("NAME", "translator")
+    else:
+        assert accept(SHIFT, at(phase), command(verb)).state.phase is leads_to
+
+
+@pytest.mark.parametrize("event", Event)
+@pytest.mark.parametrize("phase", Phase)
+def test_the_table_has_every_pair_or_refuses_it(phase: Phase, event: Event) -> None:
+    assert next_phase(phase, event) == TRANSITIONS.get((phase, event))
+
+
+def test_promote_goes_one_step_up_and_says_so() -> None:
+    taken = accept(SHIFT, state(), command(Verb.PROMOTE, reason="looks good"))
+    assert (taken.state.step, taken.state.share) == (2, Fraction(1, 2))
+    assert taken.sentence == "ada sent v2 on to 50 %: looks good"
+    assert taken.state.outbox[-1].actor == "ada"
+
+
+def test_promote_at_the_last_step_but_one_goes_to_the_end() -> None:
+    assert accept(SHIFT, state(share="1/2"), command(Verb.PROMOTE)).state.phase is Phase.PROMOTING
+
+
+def test_a_command_acts_once_per_id() -> None:
+    once = accept(SHIFT, state(), command(Verb.PROMOTE)).state
+    again = accept(SHIFT, once, command(Verb.PROMOTE))
+    assert (again.state, again.sentence) == (once, ALREADY)
+    assert accept(SHIFT, once, command(Verb.PROMOTE, id="2")).state.share == 1
+
+
+def test_two_who_expect_the_same_step_move_it_once() -> None:
+    once = accept(SHIFT, state(), command(Verb.PROMOTE, id="ada", expect_step=1)).state
+    with pytest.raises(Refused, match="is at step 2, not 1"):
+        accept(SHIFT, once, command(Verb.PROMOTE, id="bob", expect_step=1))
+
+
+def test_promote_after_rollback_is_refused_with_the_way_out() -> None:
+    with pytest.raises(Refused, match="it can't promote") as caught:
+        accept(SHIFT, state(Phase.ROLLED_BACK, "0"), command(Verb.PROMOTE))
+    assert "tidegate retry translator begins again" in caught.value.hint
+
+
+def test_nothing_is_promoted_before_it_has_begun() -> None:
+    paused_early = replace(at(Phase.PENDING), phase=Phase.PAUSED, returns_to=(Phase.PENDING,))
+    for verb in (Verb.PROMOTE, Verb.PROMOTE_FULL):
+        with pytest.raises(Refused):
+            accept(SHIFT, paused_early, command(verb))
+
+
+def test_resume_goes_back_through_what_was_set_aside() -> None:
+    paused = accept(SHIFT, state(), command(Verb.PAUSE, id="1")).state
+    suspended = accept(SHIFT, paused, command(Verb.SUSPEND, id="2")).state
+    resumed = accept(SHIFT, suspended, command(Verb.RESUME, id="3")).state
+    assert resumed.phase is Phase.PAUSED
+    assert accept(SHIFT, resumed, command(Verb.RESUME, id="4")).state.phase is Phase.PROGRESSING
+
+
+def test_a_shift_that_is_being_deleted_takes_only_a_rollback() -> None:
+    going = accept_deletion(state())
+    with pytest.raises(Refused, match="is being deleted"):
+        accept(SHIFT, going, command(Verb.PROMOTE))
+    assert accept(SHIFT, going, command(Verb.ROLLBACK)).state.phase is Phase.ROLLING_BACK
+
+
+def test_only_the_last_ids_are_kept() -> None:
+    found = state()
+    for number in range(KEPT_COMMANDS + 5):
+        verb = Verb.PAUSE if number % 2 == 0 else Verb.RESUME
+        found = accept(SHIFT, found, command(verb, id=str(number))).state
+    assert len(found.commands) == KEPT_COMMANDS
+    assert found.commands[-1] == str(KEPT_COMMANDS + 4)
+
+
+def test_a_conflict_after_a_rollback_resumes_at_nothing() -> None:
+    found = state(Phase.CONFLICT, "1/10", returns_to=(Phase.ROLLED_BACK,))
+    resumed = accept(SHIFT, found, command(Verb.RESUME)).state
+    assert (resumed.phase, resumed.share) == (Phase.ROLLED_BACK, 0)
+
+
+def test_a_rollback_of_a_rollback_keeps_its_reason() -> None:
+    rolling = accept(SHIFT, state(), command(Verb.ROLLBACK, id="1", reason="first")).state
+    again = accept(SHIFT, rolling, command(Verb.ROLLBACK, id="2", reason="second")).state
+    assert again.outcome == rolling.outcome

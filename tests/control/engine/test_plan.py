@@ -1,0 +1,47 @@
+"""Which step is next, and how long each takes at least."""
+
+from datetime import timedelta
+from fractions import Fraction
+
+import pytest
+
+from control.engine.phase import Event
+from control.engine.plan import next_step, plan, step_at, step_length, way_up
+from tests.support.shifts import shift
+
+STRATEGY = shift(steps="1%, 20%, 100%", hold="10s").strategy
+
+
+@pytest.mark.parametrize(
+    ("share", "step", "ahead", "event"),
+    [
+        ("0", 0, (1, Fraction(1, 100)), Event.BEGIN),
+        ("1/100", 1, (2, Fraction(1, 5)), Event.ADVANCE),
+        ("1/10", 1, (2, Fraction(1, 5)), Event.ADVANCE),
+        ("1/5", 2, (3, Fraction(1)), Event.FILL),
+        ("1", 3, None, None),
+    ],
+)
+def test_the_next_step_is_the_first_above(share: str, step: int, ahead: object, event: Event | None) -> None:
+    assert step_at(STRATEGY, Fraction(share)) == step
+    assert next_step(STRATEGY, Fraction(share)) == ahead
+    assert way_up(STRATEGY, Fraction(share)) is event
+
+
+def test_a_single_step_begins_at_the_end() -> None:
+    assert way_up(shift(steps="100%").strategy, Fraction(0)) is Event.FILL
+
+
+def test_steps_follow_each_other() -> None:
+    assert [(each.begins.total_seconds(), each.ends.total_seconds()) for each in plan(STRATEGY)] == [
+        (0, 10),
+        (10, 20),
+        (20, 30),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("rate", "seconds"), [(None, 10), (0.0, 10), (10.0, 200), (1000.0, 10)], ids=["unknown", "none", "slow", "fast"]
+)
+def test_where_traffic_is_thin_a_step_takes_longer(rate: float | None, seconds: int) -> None:
+    assert step_length(STRATEGY, Fraction(1, 100), rate) == timedelta(seconds=seconds)
