@@ -87,5 +87,8 @@ class Engine(Protocol):
         """What makes this pair's texts: engine, version, digest of its data. Two engines that may differ in one
         answer have different identities."""
 
+    async def warm(self, pairs: Sequence[Pair]) -> None:
+        """Makes ready what these pairs need, one after the other, so that their first callers need not wait for it."""
+
     async def translate_batch(self, segments: Sequence[Segment], pair: Pair) -> list[Outcome]:
         """One outcome a segment, in order. Cancelling the call frees the engine."""

@@ -39,6 +39,14 @@ async def test_it_translates_and_leaves_nothing_behind_even_when_it_is_killed():
 
 
 @pytest.mark.apertium
+async def test_a_pair_can_be_made_ready_before_its_first_caller():
+    async with module("services.translator", "--warm", "es-en") as process:
+        await process.line()
+        await until(lambda: len(children_of(process.process.pid)) == 10, within_s=20)
+        assert await process.end() == 0
+
+
+@pytest.mark.apertium
 async def test_sigterm_while_requests_run_fails_none():
     async with module("services.translator", "--drain-delay", "1.5") as process:
         ready = await process.line()
@@ -64,6 +72,7 @@ async def call(stub):
     [
         (["--languages", "klingon"], "'klingon' is not one of"),
         (["--engine", "echo"], "No such option"),
+        (["--warm", "en-pt"], "en-pt: not offered with --languages base (offered: en-es, es-en, es-fr, fr-es)"),
         (["--cache", "nowhere"], "neither HOST:PORT nor unix:PATH"),
         (["--fault", "errors"], "refused without --allow-faults"),
     ],
@@ -71,4 +80,4 @@ async def call(stub):
 async def test_a_wrong_command_line_ends_it_with_a_sentence(arguments, sentence):
     async with module("services.translator", *arguments) as process:
         assert await process.exit_code() == 2
-        assert sentence in await process.complaint()
+        assert sentence in " ".join((await process.complaint()).split())

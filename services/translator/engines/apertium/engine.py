@@ -6,6 +6,7 @@ since a word that the first hop did not know is mostly unknown to the second too
 """
 
 import asyncio
+import contextlib
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from datetime import timedelta
@@ -75,6 +76,13 @@ class ApertiumEngine:
         """One outcome a segment, in order."""
         chain = self._chains[pair]
         return await together(segments, lambda segment: self._translated(segment, chain), at_once=SEGMENTS_AT_ONCE)
+
+    async def warm(self, pairs: Sequence[Pair]) -> None:
+        """Opens the pipelines of these pairs. One that cannot be opened says so to its first caller."""
+        for pair in pairs:
+            with contextlib.suppress(OSError, DeadlyTextError):
+                await self.identity(pair)
+                await self._hops("a", self._chains[pair])
 
     def warm_modes(self) -> dict[str, WarmMode]:
         """The modes that have been used so far, by name."""
