@@ -231,13 +231,11 @@ def _evidence(at: Situation) -> Decision | None:
             return Decision(Cause.METRICS_UNAVAILABLE, facts=need)
         case Verdict.NO_DATA:
             return Decision(Cause.NO_DATA, facts=need)
-        case Verdict.INSUFFICIENT if suspected(at.state.evidence):
+        case Verdict.INSUFFICIENT | Verdict.FAIL if suspected(at.state.evidence):
             return Decision(Cause.SUSPECTED, facts=evidence_facts(at.state))
-        case Verdict.INSUFFICIENT:
+        case Verdict.INSUFFICIENT | Verdict.FAIL:
             return Decision(Cause.INSUFFICIENT, facts=need | _window_facts(at.state))
-        case Verdict.FAIL:
-            return Decision(Cause.SUSPECTED, facts=evidence_facts(at.state))
-        case _:
+        case Verdict.PASS:
             return None
 
 

@@ -113,7 +113,7 @@ def test_only_what_differs_from_its_default_is_stored() -> None:
 
 
 def test_the_counters_used_up_and_what_came_of_them_are_one_write() -> None:
-    """Whatever save is the last before a death, its cursor has seen exactly the requests that its steps have counted."""
+    """Whichever save is the last one, its cursor has seen exactly the requests that its steps have counted."""
     world = World()
     apply(world, shift(steps="10%, 100%", hold="2s"))
     kept: list[ShiftState] = []

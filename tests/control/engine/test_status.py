@@ -15,32 +15,30 @@ from control.engine.status import status
 from tests.support.fake_ports import START
 from tests.support.situations import LATER, SHIFT, state
 
-FIELDS = set(
-    [
-        "observedGeneration",
-        "run",
-        "phase",
-        "step",
-        "totalSteps",
-        "stepShare",
-        "share",
-        "verdict",
-        "reason",
-        "waitingFor",
-        "waitingUntil",
-        "nextCommand",
-        "startedAt",
-        "stepEnteredAt",
-        "finishedAt",
-        "firstBadAt",
-        "evidence",
-        "steps",
-        "proxies",
-        "canaryEndpoints",
-        "stableEndpoints",
-        "conditions",
-    ]
-)
+FIELDS = {
+    "observedGeneration",
+    "run",
+    "phase",
+    "step",
+    "totalSteps",
+    "stepShare",
+    "share",
+    "verdict",
+    "reason",
+    "waitingFor",
+    "waitingUntil",
+    "nextCommand",
+    "startedAt",
+    "stepEnteredAt",
+    "finishedAt",
+    "firstBadAt",
+    "evidence",
+    "steps",
+    "proxies",
+    "canaryEndpoints",
+    "stableEndpoints",
+    "conditions",
+}
 
 
 @pytest.mark.parametrize("phase", Phase)
