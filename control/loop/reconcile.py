@@ -26,7 +26,7 @@ from control.loop.write import Written, confirmed, patches, shown, write
 from control.ports import Stored
 from control.spec import TrafficShift, from_document
 
-__all__ = ["Outcome", "Ports", "reconcile"]
+__all__ = ["Outcome", "Ports", "reconcile", "weighed"]
 
 SOON = timedelta(milliseconds=200)
 PATIENCE = timedelta(seconds=5)
@@ -52,7 +52,7 @@ async def reconcile(ports: Ports, key: tuple[str, str], now: datetime) -> Outcom
         return Outcome(AT_REST, changed=False, gone=True)
     shift, before = from_document(stored.spec), ShiftState.from_json(stored.state)
     seen = await look(ports, shift, before, now)
-    known = _weighed(shift, before, seen, now)
+    known = weighed(shift, before, seen, now)
     decision = decide(shift, known, seen.seen, now)
     if decision.cause is Cause.DELETED and decision.event is None:
         return await _delete(ports, stored, known)
@@ -63,7 +63,7 @@ async def reconcile(ports: Ports, key: tuple[str, str], now: datetime) -> Outcom
     return Outcome(_next_tick(shift, after, decision, written, now), changed=decision != before.decision)
 
 
-def _weighed(shift: TrafficShift, state: ShiftState, found: Look, now: datetime) -> ShiftState:
+def weighed(shift: TrafficShift, state: ShiftState, found: Look, now: datetime) -> ShiftState:
     """Reading -> Evidence: the state with all that the look brought."""
     known = adopt(shift, state, now)
     if found.reading is not None:
