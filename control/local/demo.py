@@ -121,7 +121,7 @@ async def _followed(client: GrpcShiftClient, traffic: Load, progress: LiveProgre
     async with _deadline("the shift did not end"):
         async for shift in _looks(client):
             view = shift_view(shift.document, [], datetime.now(UTC))
-            progress.update(view, traffic.ticks[-1]["total"] if traffic.ticks else None)
+            progress.update(view, traffic.ticks[-1] if traffic.ticks else None)
             if traffic.ended:
                 raise Unavailable("the load generator ended before the shift did")
             if shift.status.get("phase") in FINISHED:
@@ -170,7 +170,7 @@ def show(ending: Ending) -> None:
     """The summary, on stdout."""
     look = look_at(sys.stdout)
     summary = summary_view(ending.document, ending.history, datetime.now(UTC))
-    look.console.print(render_summary(summary, ending.load, look))
+    look.print(render_summary(summary, ending.load, look))
     if ending.observed is not None:
         click.echo(f"Callers' last seconds: {ending.observed:.1%} of the answers came from v2.")
 

@@ -14,6 +14,8 @@ from control.local.leashed import leashed
 
 AUTHORITY = "translate.example.com"
 ENDS_WITHIN_S = 15.0
+# Nine texts of ten have been asked for before, as in the deployment that the workload was taken from (hit rate 89 %).
+MIX = {"--hot-share": "0.9", "--detect-share": "0.1", "--deadline": "10s"}
 
 
 @dataclass(slots=True)
@@ -63,7 +65,7 @@ class Load:
 @contextlib.asynccontextmanager
 async def load(target: str, rate: float, log: Path) -> AsyncIterator[Load]:
     """Load on `target` (host:port of the gateway) while the context lasts. Units: `rate` is requests a second."""
-    options = {"--target": target, "--authority": AUTHORITY, "--rate": f"{rate:g}", "--every": "1s"}
+    options = {"--target": target, "--authority": AUTHORITY, "--rate": f"{rate:g}", "--every": "1s", **MIX}
     words = [word for pair in options.items() for word in pair]
     process = await leashed(sys.executable, "-m", "services.loadgen", *words, stderr=log)
     running = Load(process)
