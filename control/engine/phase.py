@@ -134,7 +134,6 @@ REFUSALS: dict[Phase, str] = {
 }
 
 FINISHED = frozenset({Phase.PROMOTED, Phase.ROLLED_BACK})
-STOPPABLE = frozenset({Phase.PAUSED, Phase.SUSPENDED, Phase.CONFLICT})
 
 
 def next_phase(phase: Phase, event: Event) -> Phase | str | None:

@@ -69,6 +69,8 @@ class World:
     nack: str = ""
     nack_from: datetime = START
     acknowledgements_known: bool = True
+    proxies_unreachable: bool = False
+    unwritable: str = ""
     stored: dict[tuple[str, str], Stored] = field(default_factory=dict)
     entries: list[Mapping[str, Any]] = field(default_factory=list)
     counts: dict[SeriesKey, list[int]] = field(default_factory=dict)
@@ -175,6 +177,8 @@ class _Documents:
     async def route(self, ref: RouteRef) -> RouteView:
         if ref.virtual_service in self.world.unreachable:
             raise Unavailable("the mesh does not answer")
+        if self.world.unwritable:
+            raise Rejected(self.world.unwritable)
         return _view(self.world, ref)
 
     async def apply(self, patch: WeightPatch) -> Applied:
@@ -200,6 +204,8 @@ class _Proxies:
 
     async def acknowledgement(self, ref: RouteRef, revision: str) -> Acknowledgement:
         world = self.world
+        if world.proxies_unreachable:
+            raise Unavailable("the mesh does not answer")
         at, _ = world.previous.get((ref.namespace, ref.virtual_service), (START - world.lag, b""))
         holders = frozenset({"gateway" if ref.virtual_service == "edge" else "sidecar"}) & frozenset(world.proxies)
         runs = world.runs(at)

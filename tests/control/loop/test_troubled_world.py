@@ -6,9 +6,21 @@ from fractions import Fraction
 
 import pytest
 
-from control.engine.phase import Phase
+from control.engine.phase import Phase, Verb
 from tests.support.fake_ports import HOST, Behaviour, World, virtual_service
-from tests.support.shifts import apply, at_step, in_phase, phase_of, reasons, run, run_for, shift, state_of, status_of
+from tests.support.shifts import (
+    apply,
+    at_step,
+    command,
+    in_phase,
+    phase_of,
+    reasons,
+    run,
+    run_for,
+    shift,
+    state_of,
+    status_of,
+)
 
 HALF = Fraction(1, 2)
 
@@ -65,7 +77,17 @@ def stable_without_traffic(world: World) -> None:
         world.write(virtual_service(document, route, weights={"v1": 0, "v2": 0, "v3": 100}), document)
 
 
+def unwritable(world: World) -> None:
+    world.unwritable = "the weights are an alias"
+
+
+def too_coarse(world: World) -> None:
+    world.set_weights({"v1": 10, "v2": 0, "v3": 90}, "edge")
+
+
 NOT_BEGUN = {
+    "a document whose weights can't be written": (unwritable, "the weights are an alias"),
+    "weights too coarse for a step, beside others": (too_coarse, "multiply all weights of the route by 100"),
     "no ready endpoint of the canary": (no_endpoint, "v2 has no ready endpoint"),
     "a subset that nobody declared": (no_subset, "subset v2 is not declared"),
     "nobody knows the endpoints": (unknown_endpoints, "the registry does not answer"),
@@ -282,3 +304,41 @@ def test_every_step_is_told_once() -> None:
         "Promoted",
     ]
     assert [entry["seq"] for entry in world.entries] == list(range(1, 8))
+
+
+def test_a_step_that_cant_be_written_holds_and_the_rest_is_written() -> None:
+    """An edited list of steps asks for more than a route's own sum can hold, beside a foreign destination."""
+    world = World()
+    world.set_weights({"v1": 10, "v2": 0, "v3": 90}, "edge")
+    apply(world, shift(steps="50%, 100%", hold="1h"))
+    run(world, at_step(1))
+    apply(world, shift(steps="50%, 99.5%, 100%", hold="1s"))
+    run_for(world, timedelta(seconds=30))
+    assert "can't be written" in status_of(world)["reason"]
+    assert (world.share(), world.weights("edge")) == (Fraction(199, 200), {"v1": 5, "v2": 5, "v3": 90})
+    world.behaviours["v2"] = Behaviour(failing=Fraction(1, 2))
+    run(world)
+    assert (world.share(), world.weights("edge")) == (Fraction(0), {"v1": 10, "v2": 0, "v3": 90})
+
+
+def test_a_mesh_that_does_not_answer_is_given_time() -> None:
+    world = World(proxies_unreachable=True)
+    apply(world, shift(steps="100%", hold="1s", more="settle: 3s"))
+    run(world)
+    assert status_of(world)["share"]["acknowledged"] is None
+    assert (phase_of(world), world.share()) == (Phase.PROMOTED, Fraction(1))
+
+
+def test_a_command_that_comes_between_write_and_confirmation_is_not_lost() -> None:
+    world = World()
+    apply(world, shift(hold="1h"))
+    asked = iter([Verb.PAUSE])
+
+    def between(call: str, when: str) -> None:
+        if (call, when) == ("apply", "after") and (verb := next(asked, None)):
+            command(world, verb)
+
+    world.kill = between
+    run(world, lambda each: state_of(each).acknowledged_at is not None)
+    assert phase_of(world) is Phase.PAUSED
+    assert world.share() == world.share("edge") == Fraction(1, 20)
