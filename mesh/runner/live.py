@@ -139,8 +139,8 @@ class LiveMesh:
         return check(documents, self._cache) or list(unknown_subset(Scene(documents)))
 
     def _runs(self, held: Held, routes: frozenset[str]) -> bool:
-        acked = self._ads.acked(held.node.node_id, Kind.ROUTE)
-        return all(acked.get(name) == held.resources.routes[name].digest for name in routes)
+        node, wanted = held.node.node_id, held.resources.routes
+        return all(self._ads.runs(node, Kind.ROUTE, name, wanted[name].digest) for name in routes)
 
     def _become(self, world: World) -> tuple[DocumentKey, ...]:
         news = changed(self.world, world)

@@ -92,6 +92,12 @@ class AdsServer:
             return {}
         return {name: resource.digest for name, resource in stream.subscription.acked(kind).items()}
 
+    def runs(self, node: str, kind: Kind, name: str, digest: str) -> bool:
+        """Is this what the node acknowledged last of that name?"""
+        stream = self._streams.get(node)
+        resource = stream.subscription.acked(kind).get(name) if stream else None
+        return resource is not None and resource.digest == digest
+
     def rejections(self, node: str) -> list[tuple[Kind, str, str]]:
         """Kind, name and reason of what the node refuses of its snapshot."""
         stream = self._streams.get(node)

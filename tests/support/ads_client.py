@@ -29,7 +29,8 @@ class AdsClient:
         for kind in Kind:
             named = kind in (Kind.ENDPOINT, Kind.ROUTE)
             await self.say(Request(kind, frozenset(wanted.of(kind)) if named else frozenset()))
-            await until(lambda kind=kind: any(response.type_url == kind for response in self.heard))  # type: ignore[misc]
+            await until(lambda kind=kind: any(response.type_url == kind for response in self.heard))  # type:
+            ignore[misc]
 
     async def say(self, request: Request) -> None:
         node, self.node = self.node, ""

@@ -8,6 +8,7 @@ have answered a request with 503 because a route named a cluster that it does no
 from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from hashlib import sha256
 
 from mesh.xds.snapshot import Kind, Resource, Snapshot, snapshot
@@ -20,14 +21,13 @@ class Thing:
 
     name: str
     body: bytes
-
-    @property
-    def digest(self) -> str:
-        return sha256(self.body).hexdigest()[:12]
+    digest: str
 
 
+@lru_cache(maxsize=10_000)
 def thing(name: str, body: str = "") -> Thing:
-    return Thing(name, body.encode())
+    """The same object for the same content, as the translation gives it."""
+    return Thing(name, body.encode(), sha256(body.encode()).hexdigest()[:12])
 
 
 def things(**bodies: str) -> dict[str, Thing]:

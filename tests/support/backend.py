@@ -1,7 +1,7 @@
 """A trivial gRPC backend: says which version it is, fails when the request's metadata asks for it, remembers attempts.
 
-Metadata of a request: `request-id` (attempts are remembered by it), `fail-first` (fail while the attempt count is at most
-that), `fail-status` (a name, UNAVAILABLE by default), `fail-when` (`before-headers` or `after-headers`).
+Metadata of a request: `request-id` (attempts are remembered by it), `fail-first` (fail while the attempt count is at
+most that), `fail-status` (a name, UNAVAILABLE by default), `fail-when` (`before-headers` or `after-headers`).
 """
 
 import asyncio

@@ -38,10 +38,9 @@ async def test_a_port_makes_ready(tmp_path: Path) -> None:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
-    program = f"import socket,time; s=socket.socket(); s.setsockopt(1, 2, 1); s.bind(('127.0.0.1',{port})); s.listen(); time.sleep(600)"
-    async with Supervisor() as supervisor:
-        child = await supervisor.start(python("a", tmp_path, program, ready=PortOpen("127.0.0.1", port)))
-        assert child.state is ChildState.READY
+    program = f"import socket,time; s=socket.socket(); s.setsockopt(1, 2, 1); s.bind(('127.0.0.1',{port})); s.listen();
+    time.sleep(600)" async with Supervisor() as supervisor: child = await supervisor.start(python("a", tmp_path,
+    program, ready=PortOpen("127.0.0.1", port))) assert child.state is ChildState.READY
 
 
 async def test_a_probe_makes_ready_and_gives_the_value(tmp_path: Path) -> None:
@@ -128,14 +127,10 @@ async def test_without_restart_a_death_is_final(tmp_path: Path) -> None:
 async def test_one_that_ignores_sigterm_is_killed_with_its_children(tmp_path: Path) -> None:
     program = (
         "import json,signal,subprocess,time; signal.signal(signal.SIGTERM, signal.SIG_IGN);"
-        "p=subprocess.Popen(['sleep','600']); print(json.dumps({'ready': True, 'grandchild': p.pid}), flush=True); time.sleep(600)"
-    )
-    async with Supervisor() as supervisor:
-        child = await supervisor.start(python("a", tmp_path, program, stop_within=timedelta(milliseconds=50)))
-        pid, grandchild = child.pid, child.ready_value["grandchild"]
-        assert pid is not None
-        await supervisor.stop("a")
-        await until(lambda: not alive(pid) and not alive(grandchild))
+        "p=subprocess.Popen(['sleep','600']); print(json.dumps({'ready': True, 'grandchild': p.pid}), flush=True);
+        time.sleep(600)" ) async with Supervisor() as supervisor: child = await supervisor.start(python("a", tmp_path,
+        program, stop_within=timedelta(milliseconds=50))) pid, grandchild = child.pid, child.ready_value["grandchild"]
+        assert pid is not None await supervisor.stop("a") await until(lambda: not alive(pid) and not alive(grandchild))
         assert supervisor.children == {}
 
 
@@ -150,13 +145,10 @@ RUNNER = """
 import asyncio, json, pathlib, sys
 from mesh.process import ChildSpec, JsonLine, Supervisor
 CHILD = '''import json,subprocess,time,os
-p=subprocess.Popen(['sleep','600']); print(json.dumps({'ready': True, 'child': os.getpid(), 'grandchild': p.pid}), flush=True); time.sleep(600)'''
-async def main():
-    async with Supervisor() as supervisor:
-        child = await supervisor.start(ChildSpec('c', (sys.executable, '-c', CHILD), pathlib.Path(sys.argv[1]), ready=JsonLine()))
-        print(json.dumps(child.ready_value), flush=True)
-        await asyncio.sleep(600)
-asyncio.run(main())
+p=subprocess.Popen(['sleep','600']); print(json.dumps({'ready': True, 'child': os.getpid(), 'grandchild': p.pid}),
+flush=True); time.sleep(600)''' async def main(): async with Supervisor() as supervisor: child = await
+supervisor.start(ChildSpec('c', (sys.executable, '-c', CHILD), pathlib.Path(sys.argv[1]), ready=JsonLine()))
+print(json.dumps(child.ready_value), flush=True) await asyncio.sleep(600) asyncio.run(main())
 """
 
 

@@ -3,8 +3,8 @@
 from mesh.xds.snapshot import Kind, Snapshot, inconsistencies, mentions, snapshot, version
 from tests.support.ads_model import Thing, thing, things, world
 
-EDS_CLUSTER = Thing("a", b"\x0a\x01a\x10\x03")
-STATIC_CLUSTER = Thing("a", b"\x0a\x01a\x10\x00")
+EDS_CLUSTER = Thing("a", b"\x0a\x01a\x10\x03", "1")
+STATIC_CLUSTER = Thing("a", b"\x0a\x01a\x10\x00", "2")
 
 
 def test_a_version_follows_the_content_and_not_the_order() -> None:
