@@ -16,6 +16,7 @@ from mesh.istio.views_virtual_service import (
     Rewrite,
     WeightedDestination,
 )
+from mesh.xds.translate.encode import make
 from mesh.xds.translate.headers import HeaderMutations, header_mutations
 from mesh.xds.translate.names import outbound_cluster
 from mesh.xds.translate.retries import retry_policy
@@ -61,14 +62,18 @@ def apply_action(target: route.Route, http: HttpRoute, lane: Lane) -> None:
 
 def forward(cluster: str, retries: Retries | None = None) -> route.RouteAction:
     """The action towards one cluster without a timeout, as a service gets it that no VirtualService speaks of."""
-    return route.RouteAction(
-        cluster=cluster, timeout=NO_TIMEOUT, max_grpc_timeout=NO_TIMEOUT, retry_policy=retry_policy(retries)
+    return make(
+        route.RouteAction,
+        cluster=cluster,
+        timeout=NO_TIMEOUT,
+        max_grpc_timeout=NO_TIMEOUT,
+        retry_policy=retry_policy(retries),
     )
 
 
 def _forward(http: HttpRoute, lane: Lane, mutations: HeaderMutations) -> tuple[route.RouteAction, HeaderMutations]:
     """The action and the route's own operations: a single destination's are appended to them, several keep theirs."""
-    action = route.RouteAction(retry_policy=retry_policy(http.retries))
+    action = make(route.RouteAction, retry_policy=retry_policy(http.retries))
     action.timeout = action.max_grpc_timeout = NO_TIMEOUT if http.timeout is None else http.timeout
     mutations = replace(mutations, authority=_rewrite(action, http.rewrite) or mutations.authority)
     if len(http.destinations) == 1:
@@ -77,7 +82,7 @@ def _forward(http: HttpRoute, lane: Lane, mutations: HeaderMutations) -> tuple[r
         mutations = mutations.then(header_mutations(only.headers))
     else:
         drawn = [_cluster_weight(entry, lane) for entry in http.destinations if entry.weight > 0]
-        action.weighted_clusters = route.WeightedCluster(clusters=drawn)
+        action.weighted_clusters = make(route.WeightedCluster, clusters=drawn)
     if mutations.authority:
         action.host_rewrite_literal = mutations.authority
     return action, mutations
@@ -85,7 +90,8 @@ def _forward(http: HttpRoute, lane: Lane, mutations: HeaderMutations) -> tuple[r
 
 def _cluster_weight(entry: WeightedDestination, lane: Lane) -> route.WeightedClusterClusterWeight:
     mutations = header_mutations(entry.headers)
-    return route.WeightedClusterClusterWeight(
+    return make(
+        route.WeightedClusterClusterWeight,
         name=lane.cluster(entry.destination),
         weight=entry.weight,
         request_headers_to_add=mutations.request_add,
@@ -102,8 +108,10 @@ def _rewrite(action: route.RouteAction, rewrite: Rewrite | None) -> str:
         return ""
     if rewrite.regex is not None:
         pattern, substitution = rewrite.regex
-        action.regex_rewrite = matcher.RegexMatchAndSubstitute(
-            pattern=matcher.RegexMatcher(regex=pattern), substitution=substitution
+        action.regex_rewrite = make(
+            matcher.RegexMatchAndSubstitute,
+            pattern=make(matcher.RegexMatcher, regex=pattern),
+            substitution=substitution,
         )
     else:
         action.prefix_rewrite = rewrite.uri
@@ -115,7 +123,8 @@ def _redirect(redirect: Redirect, port: int) -> route.RedirectAction:
     chosen = port if redirect.derive_port == "FROM_REQUEST_PORT" else redirect.port or 0
     if chosen == _DEFAULT_PORTS.get(redirect.scheme or "http"):
         chosen = 0
-    return route.RedirectAction(
+    return make(
+        route.RedirectAction,
         host_redirect=redirect.authority,
         path_redirect=redirect.uri,
         scheme_redirect=redirect.scheme or None,
@@ -125,5 +134,5 @@ def _redirect(redirect: Redirect, port: int) -> route.RedirectAction:
 
 
 def _direct_response(answer: DirectResponse) -> route.DirectResponseAction:
-    body = None if answer.text is None else core.DataSource(inline_string=answer.text)
-    return route.DirectResponseAction(status=answer.status, body=body)
+    body = None if answer.text is None else make(core.DataSource, inline_string=answer.text)
+    return make(route.DirectResponseAction, status=answer.status, body=body)

@@ -7,6 +7,7 @@ from mesh.istio.problem import DocumentKey, Problem
 from mesh.istio.rules import broken_rules
 from mesh.istio.support import unsupported
 from mesh.istio.support_table import TABLE
+from mesh.istio.support_types import LOOPBACK
 from mesh.istio.views import Sidecar, selects
 from mesh.xds.translate.encode import EncodeCache
 from mesh.xds.translate.nodes import application
@@ -43,7 +44,7 @@ def _problems(document: Document) -> list[Problem]:
 def _against_each_other(documents: Sequence[Document], cache: EncodeCache) -> list[Problem]:
     known = registry(documents, cache)
     by_key = {document.key: document for document in documents}
-    clashes = [*_services(known), *_sidecars(known), *_listeners(known)]
+    clashes = [*_services(known), *_addresses(known), *_sidecars(known), *_listeners(known)]
     return [by_key[key].problem(("spec",), message, hint) for key, message, hint in dict.fromkeys(clashes)]
 
 
@@ -55,6 +56,15 @@ def _services(known: Registry) -> Iterator[_Clash]:
             owner = owners.setdefault((identity.namespace, host), identity.name)
             if owner != identity.name:
                 yield identity.key, f"the host {host} is already a service of the ServiceEntry {owner}", ""
+
+
+def _addresses(known: Registry) -> Iterator[_Clash]:
+    """A workload's own Envoy listens at the workload's address."""
+    for node in proxy_nodes(known):
+        workload = workload_of(known, node)
+        if workload is not None and LOOPBACK.objection(node.address):
+            message = f"a workload with an Envoy needs a loopback address, not {node.address!r}"
+            yield workload.identity.key, message, "the local mesh listens nowhere else"
 
 
 def _sidecars(known: Registry) -> Iterator[_Clash]:

@@ -16,7 +16,7 @@ from envoy_data_plane.envoy.type import v3 as envoy_type
 from mesh.istio.protocol import Protocol
 from mesh.istio.views import Labels, Port
 from mesh.istio.views_destination_rule import ConnectionPool, LoadBalancer, Policy, RetryBudget
-from mesh.xds.translate.encode import EncodeCache, any_of, encode
+from mesh.xds.translate.encode import EncodeCache, any_of, encode, make
 from mesh.xds.translate.endpoints import PlaceToServe, at, chosen, localities
 from mesh.xds.translate.names import (
     BLACK_HOLE,
@@ -79,36 +79,40 @@ def _outbound(
     name: str, resolution: str, port: Port, policy: Policy, subset: str, path: str, places: tuple[PlaceToServe, ...]
 ) -> cluster.Cluster:
     made = _pooled(name, _TYPES[resolution], port.protocol, policy)
-    made.common_lb_config = cluster.ClusterCommonLbConfig()
+    made.common_lb_config = make(cluster.ClusterCommonLbConfig)
     _balance(made, policy.load_balancer or LoadBalancer())
     if path:
         made.metadata = config_metadata(path, **({"subset": subset} if subset else {}))
     if made.type is cluster.ClusterDiscoveryType.EDS:
-        made.eds_cluster_config = cluster.ClusterEdsClusterConfig(eds_config=ads(), service_name=name)
+        made.eds_cluster_config = make(cluster.ClusterEdsClusterConfig, eds_config=ads(), service_name=name)
     else:
         made.dns_lookup_family = cluster.ClusterDnsLookupFamily.V4_ONLY
         made.dns_refresh_rate = _DNS_REFRESH
         made.respect_dns_ttl = True
-        made.load_assignment = endpoint.ClusterLoadAssignment(cluster_name=name, endpoints=localities(places))
+        made.load_assignment = make(endpoint.ClusterLoadAssignment, cluster_name=name, endpoints=localities(places))
     return made
 
 
 def ads() -> core.ConfigSource:
     """The stream that everything comes by, waited for as long as it takes."""
-    return core.ConfigSource(
-        ads=core.AggregatedConfigSource(), initial_fetch_timeout=timedelta(0), resource_api_version=core.ApiVersion.V3
+    return make(
+        core.ConfigSource,
+        ads=make(core.AggregatedConfigSource),
+        initial_fetch_timeout=timedelta(0),
+        resource_api_version=core.ApiVersion.V3,
     )
 
 
 def _pooled(name: str, kind: cluster.ClusterDiscoveryType, protocol: Protocol, policy: Policy) -> cluster.Cluster:
     """What clusters in both directions have in common: name, timeouts, limits, protocol."""
     pool = policy.connection_pool or ConnectionPool()
-    made = cluster.Cluster(
+    made = make(
+        cluster.Cluster,
         name=name,
         type=kind,
         alt_stat_name=stat_prefix(name),
         connect_timeout=pool.connect_timeout or CONNECT_TIMEOUT,
-        circuit_breakers=cluster.CircuitBreakers(thresholds=[_thresholds(pool, policy.retry_budget)]),
+        circuit_breakers=make(cluster.CircuitBreakers, thresholds=[_thresholds(pool, policy.retry_budget)]),
     )
     options = _http_options(pool, http2=protocol.is_http2 or pool.h2_upgrade == "UPGRADE")
     if options is not None:
@@ -117,7 +121,8 @@ def _pooled(name: str, kind: cluster.ClusterDiscoveryType, protocol: Protocol, p
 
 
 def _thresholds(pool: ConnectionPool, budget: RetryBudget | None) -> cluster.CircuitBreakersThresholds:
-    made = cluster.CircuitBreakersThresholds(
+    made = make(
+        cluster.CircuitBreakersThresholds,
         max_connections=pool.max_connections or _UNLIMITED,
         max_pending_requests=pool.http1_max_pending_requests or _UNLIMITED,
         max_requests=pool.http2_max_requests or _UNLIMITED,
@@ -125,8 +130,10 @@ def _thresholds(pool: ConnectionPool, budget: RetryBudget | None) -> cluster.Cir
         track_remaining=True,
     )
     if budget is not None:
-        made.retry_budget = cluster.CircuitBreakersThresholdsRetryBudget(
-            budget_percent=envoy_type.Percent(value=budget.percent), min_retry_concurrency=budget.minimum
+        made.retry_budget = make(
+            cluster.CircuitBreakersThresholdsRetryBudget,
+            budget_percent=make(envoy_type.Percent, value=budget.percent),
+            min_retry_concurrency=budget.minimum,
         )
     return made
 
@@ -141,9 +148,10 @@ def _http_options(pool: ConnectionPool, *, http2: bool) -> upstreams.HttpProtoco
     )
     if not (http2 or pool.use_client_protocol or any(limits)):
         return None
-    made = upstreams.HttpProtocolOptions()
+    made = make(upstreams.HttpProtocolOptions)
     if any(limits):
-        made.common_http_protocol_options = core.HttpProtocolOptions(
+        made.common_http_protocol_options = make(
+            core.HttpProtocolOptions,
             idle_timeout=pool.idle_timeout,
             max_connection_duration=pool.max_connection_duration,
             max_requests_per_connection=pool.max_requests_per_connection or None,
@@ -151,18 +159,20 @@ def _http_options(pool: ConnectionPool, *, http2: bool) -> upstreams.HttpProtoco
     if pool.use_client_protocol:
         made.use_downstream_protocol_config = _either_protocol()
     elif http2:
-        h2 = core.Http2ProtocolOptions(max_concurrent_streams=pool.max_concurrent_streams or None)
-        made.explicit_http_config = upstreams.HttpProtocolOptionsExplicitHttpConfig(http2_protocol_options=h2)
+        h2 = make(core.Http2ProtocolOptions, max_concurrent_streams=pool.max_concurrent_streams or None)
+        made.explicit_http_config = make(upstreams.HttpProtocolOptionsExplicitHttpConfig, http2_protocol_options=h2)
     else:
-        made.explicit_http_config = upstreams.HttpProtocolOptionsExplicitHttpConfig(
-            http_protocol_options=core.Http1ProtocolOptions()
+        made.explicit_http_config = make(
+            upstreams.HttpProtocolOptionsExplicitHttpConfig, http_protocol_options=make(core.Http1ProtocolOptions)
         )
     return made
 
 
 def _either_protocol() -> upstreams.HttpProtocolOptionsUseDownstreamHttpConfig:
-    return upstreams.HttpProtocolOptionsUseDownstreamHttpConfig(
-        http_protocol_options=core.Http1ProtocolOptions(), http2_protocol_options=core.Http2ProtocolOptions()
+    return make(
+        upstreams.HttpProtocolOptionsUseDownstreamHttpConfig,
+        http_protocol_options=make(core.Http1ProtocolOptions),
+        http2_protocol_options=make(core.Http2ProtocolOptions),
     )
 
 
@@ -170,15 +180,16 @@ def _balance(made: cluster.Cluster, balancer: LoadBalancer) -> None:
     made.lb_policy = _BALANCERS.get(balancer.simple, cluster.ClusterLbPolicy.LEAST_REQUEST)
     if balancer.warmup is None:
         return
-    slow_start = cluster.ClusterSlowStartConfig(
+    slow_start = make(
+        cluster.ClusterSlowStartConfig,
         slow_start_window=balancer.warmup,
-        aggression=core.RuntimeDouble(default_value=balancer.warmup_aggression, runtime_key="warmup.aggression"),
-        min_weight_percent=envoy_type.Percent(value=balancer.warmup_minimum_percent),
+        aggression=make(core.RuntimeDouble, default_value=balancer.warmup_aggression, runtime_key="warmup.aggression"),
+        min_weight_percent=make(envoy_type.Percent, value=balancer.warmup_minimum_percent),
     )
     if made.lb_policy is cluster.ClusterLbPolicy.ROUND_ROBIN:
-        made.round_robin_lb_config = cluster.ClusterRoundRobinLbConfig(slow_start_config=slow_start)
+        made.round_robin_lb_config = make(cluster.ClusterRoundRobinLbConfig, slow_start_config=slow_start)
     elif made.lb_policy is cluster.ClusterLbPolicy.LEAST_REQUEST:
-        made.least_request_lb_config = cluster.ClusterLeastRequestLbConfig(slow_start_config=slow_start)
+        made.least_request_lb_config = make(cluster.ClusterLeastRequestLbConfig, slow_start_config=slow_start)
 
 
 def inbound(port: Port, place: tuple[str, int], pool: ConnectionPool | None, cache: EncodeCache) -> Resource:
@@ -194,18 +205,20 @@ def _inbound(port: Port, place: tuple[str, int], pool: ConnectionPool | None) ->
     made = _pooled(
         inbound_cluster(port.number), cluster.ClusterDiscoveryType.STATIC, port.protocol, Policy(connection_pool=pool)
     )
-    made.common_lb_config = cluster.ClusterCommonLbConfig()
-    made.load_assignment = endpoint.ClusterLoadAssignment(
+    made.common_lb_config = make(cluster.ClusterCommonLbConfig)
+    made.load_assignment = make(
+        endpoint.ClusterLoadAssignment,
         cluster_name=made.name,
         endpoints=[
-            endpoint.LocalityLbEndpoints(
-                lb_endpoints=[endpoint.LbEndpoint(endpoint=endpoint.Endpoint(address=at(address, number)))]
+            make(
+                endpoint.LocalityLbEndpoints,
+                lb_endpoints=[make(endpoint.LbEndpoint, endpoint=make(endpoint.Endpoint, address=at(address, number)))],
             )
         ],
     )
     if address not in ("127.0.0.1", "::1") and number:
-        source = core.SocketAddress(address=_INBOUND_SOURCE, port_value=0)
-        made.upstream_bind_config = core.BindConfig(source_address=source)
+        source = make(core.SocketAddress, address=_INBOUND_SOURCE, port_value=0)
+        made.upstream_bind_config = make(core.BindConfig, source_address=source)
     return made
 
 
@@ -215,7 +228,8 @@ def black_hole(cache: EncodeCache) -> Resource:
 
 
 def _black_hole() -> cluster.Cluster:
-    return cluster.Cluster(
+    return make(
+        cluster.Cluster,
         name=BLACK_HOLE,
         type=cluster.ClusterDiscoveryType.STATIC,
         alt_stat_name=stat_prefix(BLACK_HOLE),
@@ -229,8 +243,9 @@ def passthrough(cache: EncodeCache) -> Resource:
 
 
 def _passthrough() -> cluster.Cluster:
-    options = upstreams.HttpProtocolOptions(
-        common_http_protocol_options=core.HttpProtocolOptions(idle_timeout=_PASSTHROUGH_IDLE),
+    options = make(
+        upstreams.HttpProtocolOptions,
+        common_http_protocol_options=make(core.HttpProtocolOptions, idle_timeout=_PASSTHROUGH_IDLE),
         use_downstream_protocol_config=_either_protocol(),
     )
     made = _pooled(PASSTHROUGH, cluster.ClusterDiscoveryType.ORIGINAL_DST, Protocol.HTTP, Policy())

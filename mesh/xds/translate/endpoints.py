@@ -9,7 +9,7 @@ from envoy_data_plane.envoy.config.endpoint import v3 as endpoint
 
 from mesh.istio.hosts import is_wildcard
 from mesh.istio.views import Endpoint, Labels, Port, selects
-from mesh.xds.translate.encode import EncodeCache, encode
+from mesh.xds.translate.encode import EncodeCache, encode, make
 from mesh.xds.translate.names import outbound_cluster
 from mesh.xds.translate.places import Rule, Service
 from mesh.xds.translate.resources import ENDPOINT, Resource, resource
@@ -57,7 +57,7 @@ def _load_assignment(name: str, places: tuple[PlaceToServe, ...], cache: EncodeC
 
 
 def _assignment(name: str, places: tuple[PlaceToServe, ...]) -> endpoint.ClusterLoadAssignment:
-    return endpoint.ClusterLoadAssignment(cluster_name=name, endpoints=localities(places))
+    return make(endpoint.ClusterLoadAssignment, cluster_name=name, endpoints=localities(places))
 
 
 def localities(places: Sequence[PlaceToServe]) -> list[endpoint.LocalityLbEndpoints]:
@@ -66,7 +66,8 @@ def localities(places: Sequence[PlaceToServe]) -> list[endpoint.LocalityLbEndpoi
     for name, group in groupby(places, key=lambda place: place.locality):
         members = list(group)
         made.append(
-            endpoint.LocalityLbEndpoints(
+            make(
+                endpoint.LocalityLbEndpoints,
                 locality=_locality(name),
                 lb_endpoints=[_lb_endpoint(place) for place in members],
                 load_balancing_weight=sum(place.weight for place in members),
@@ -77,12 +78,13 @@ def localities(places: Sequence[PlaceToServe]) -> list[endpoint.LocalityLbEndpoi
 
 def _locality(name: str) -> core.Locality:
     region, zone, sub_zone = (*name.split("/"), "", "", "")[:3]
-    return core.Locality(region=region, zone=zone, sub_zone=sub_zone)
+    return make(core.Locality, region=region, zone=zone, sub_zone=sub_zone)
 
 
 def _lb_endpoint(place: PlaceToServe) -> endpoint.LbEndpoint:
-    return endpoint.LbEndpoint(
-        endpoint=endpoint.Endpoint(address=at(place.address, place.port)),
+    return make(
+        endpoint.LbEndpoint,
+        endpoint=make(endpoint.Endpoint, address=at(place.address, place.port)),
         health_status=core.HealthStatus.HEALTHY,
         load_balancing_weight=place.weight,
     )
@@ -91,5 +93,5 @@ def _lb_endpoint(place: PlaceToServe) -> endpoint.LbEndpoint:
 def at(address: str, port: int) -> core.Address:
     """An address as Envoy takes it: `unix:///path` is a pipe."""
     if address.startswith(UNIX):
-        return core.Address(pipe=core.Pipe(path=address.removeprefix(UNIX)))
-    return core.Address(socket_address=core.SocketAddress(address=address, port_value=port))
+        return make(core.Address, pipe=make(core.Pipe, path=address.removeprefix(UNIX)))
+    return make(core.Address, socket_address=make(core.SocketAddress, address=address, port_value=port))

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from envoy_data_plane.envoy.config.core import v3 as core
 
 from mesh.istio.views_virtual_service import HeaderOperations, Headers
+from mesh.xds.translate.encode import make
 
 _SET = core.HeaderValueOptionHeaderAppendAction.OVERWRITE_IF_EXISTS_OR_ADD
 _ADD = core.HeaderValueOptionHeaderAppendAction.APPEND_IF_EXISTS_OR_ADD
@@ -46,7 +47,7 @@ def header_mutations(headers: Headers | None) -> HeaderMutations:
 
 def _options(operations: HeaderOperations) -> list[core.HeaderValueOption]:
     return [
-        core.HeaderValueOption(header=core.HeaderValue(key=name, value=value), append_action=action)
+        make(core.HeaderValueOption, header=make(core.HeaderValue, key=name, value=value), append_action=action)
         for pairs, action in ((operations.set, _SET), (operations.add, _ADD))
         for name, value in pairs
         if not _is_internal(name)

@@ -13,7 +13,7 @@ from envoy_data_plane.envoy.extensions.filters.network.http_connection_manager i
 from mesh.istio.views import Port
 from mesh.xds.translate.actions import NO_TIMEOUT
 from mesh.xds.translate.clusters import ads
-from mesh.xds.translate.encode import EncodeCache, any_of, encode
+from mesh.xds.translate.encode import EncodeCache, any_of, encode, make
 from mesh.xds.translate.endpoints import at
 from mesh.xds.translate.names import inbound_cluster, stat_prefix
 from mesh.xds.translate.names import listener as listener_name
@@ -53,7 +53,7 @@ def _outbound(bind: str, port: int) -> listener.Listener:
     made.listener_filters_timeout = timedelta(0)
     http = _manager(f"outbound_{made.name}")
     http.rds = _rds(str(port))
-    made.filter_chains = [listener.FilterChain(filters=[_filter(http)])]
+    made.filter_chains = [make(listener.FilterChain, filters=[_filter(http)])]
     return made
 
 
@@ -63,12 +63,12 @@ def _gateway(bind: str, port: int, routes: str) -> listener.Listener:
     http.rds = _rds(routes)
     http.use_remote_address = True
     http.server_name = _SERVER_NAME
-    http.http_protocol_options = core.Http1ProtocolOptions()
+    http.http_protocol_options = make(core.Http1ProtocolOptions)
     http.forward_client_cert_details = manager.HttpConnectionManagerForwardClientCertDetails.SANITIZE_SET
-    http.set_current_client_cert_details = manager.HttpConnectionManagerSetCurrentClientCertDetails(
-        subject=True, cert=True, dns=True, uri=True
+    http.set_current_client_cert_details = make(
+        manager.HttpConnectionManagerSetCurrentClientCertDetails, subject=True, cert=True, dns=True, uri=True
     )
-    made.filter_chains = [listener.FilterChain(filters=[_filter(http)])]
+    made.filter_chains = [make(listener.FilterChain, filters=[_filter(http)])]
     return made
 
 
@@ -77,41 +77,46 @@ def _inbound(bind: str, port: Port, owner: str) -> listener.Listener:
     http = _manager(f"inbound_{made.name}")
     http.server_name = _SERVER_NAME
     http.forward_client_cert_details = manager.HttpConnectionManagerForwardClientCertDetails.APPEND_FORWARD
-    http.set_current_client_cert_details = manager.HttpConnectionManagerSetCurrentClientCertDetails(
-        subject=True, dns=True, uri=True
+    http.set_current_client_cert_details = make(
+        manager.HttpConnectionManagerSetCurrentClientCertDetails, subject=True, dns=True, uri=True
     )
     http.route_config = _inbound_routes(port, owner)
     if port.protocol.is_http2:
-        http.http2_protocol_options = core.Http2ProtocolOptions()
-    plaintext = listener.FilterChainMatch(destination_port=port.number, transport_protocol="raw_buffer")
-    made.filter_chains = [listener.FilterChain(name=made.name, filter_chain_match=plaintext, filters=[_filter(http)])]
+        http.http2_protocol_options = make(core.Http2ProtocolOptions)
+    plaintext = make(listener.FilterChainMatch, destination_port=port.number, transport_protocol="raw_buffer")
+    made.filter_chains = [
+        make(listener.FilterChain, name=made.name, filter_chain_match=plaintext, filters=[_filter(http)])
+    ]
     return made
 
 
 def _inbound_routes(port: Port, owner: str) -> route.RouteConfiguration:
     """One route to the application. No count of tries here: the caller's Envoy has written it, and it must survive."""
     name = inbound_cluster(port.number)
-    action = route.RouteAction(
+    action = make(
+        route.RouteAction,
         cluster=name,
         timeout=NO_TIMEOUT,
-        max_stream_duration=route.RouteActionMaxStreamDuration(
-            max_stream_duration=NO_TIMEOUT, grpc_timeout_header_max=NO_TIMEOUT
+        max_stream_duration=make(
+            route.RouteActionMaxStreamDuration, max_stream_duration=NO_TIMEOUT, grpc_timeout_header_max=NO_TIMEOUT
         ),
     )
     if not port.protocol.is_grpc:
         action.retry_policy = inbound_retry_policy()
-    only = route.Route(
+    only = make(
+        route.Route,
         name="default",
-        match=route.RouteMatch(prefix="/"),
+        match=make(route.RouteMatch, prefix="/"),
         route=action,
-        decorator=route.Decorator(operation=f"{owner}:{port.number}/*"),
+        decorator=make(route.Decorator, operation=f"{owner}:{port.number}/*"),
     )
-    host = route.VirtualHost(name=f"inbound|http|{port.number}", domains=["*"], routes=[only])
-    return route.RouteConfiguration(name=name, virtual_hosts=[host], validate_clusters=False)
+    host = make(route.VirtualHost, name=f"inbound|http|{port.number}", domains=["*"], routes=[only])
+    return make(route.RouteConfiguration, name=name, virtual_hosts=[host], validate_clusters=False)
 
 
 def _bare(bind: str, port: int, direction: core.TrafficDirection) -> listener.Listener:
-    return listener.Listener(
+    return make(
+        listener.Listener,
         name=listener_name(bind, port),
         address=at(bind, port),
         traffic_direction=direction,
@@ -121,28 +126,29 @@ def _bare(bind: str, port: int, direction: core.TrafficDirection) -> listener.Li
 
 
 def _rds(name: str) -> manager.Rds:
-    return manager.Rds(config_source=ads(), route_config_name=name)
+    return make(manager.Rds, config_source=ads(), route_config_name=name)
 
 
 def _manager(name: str) -> manager.HttpConnectionManager:
-    return manager.HttpConnectionManager(
+    return make(
+        manager.HttpConnectionManager,
         stat_prefix=stat_prefix(name),
         use_remote_address=False,
         normalize_path=True,
         stream_idle_timeout=NO_TIMEOUT,
         path_with_escaped_slashes_action=manager.HttpConnectionManagerPathWithEscapedSlashesAction.KEEP_UNCHANGED,
-        upgrade_configs=[manager.HttpConnectionManagerUpgradeConfig(upgrade_type="websocket")],
+        upgrade_configs=[make(manager.HttpConnectionManagerUpgradeConfig, upgrade_type="websocket")],
         http_filters=[
-            manager.HttpFilter(name="envoy.filters.http.grpc_stats", typed_config=any_of(_grpc_stats())),
-            manager.HttpFilter(name="envoy.filters.http.router", typed_config=any_of(router.Router())),
+            make(manager.HttpFilter, name="envoy.filters.http.grpc_stats", typed_config=any_of(_grpc_stats())),
+            make(manager.HttpFilter, name="envoy.filters.http.router", typed_config=any_of(make(router.Router))),
         ],
     )
 
 
 def _grpc_stats() -> grpc_stats.FilterConfig:
     """Final gRPC status by cluster: a failed call is HTTP 200, so nothing else tells."""
-    return grpc_stats.FilterConfig(emit_filter_state=True, stats_for_all_methods=False)
+    return make(grpc_stats.FilterConfig, emit_filter_state=True, stats_for_all_methods=False)
 
 
 def _filter(http: manager.HttpConnectionManager) -> listener.Filter:
-    return listener.Filter(name=_MANAGER, typed_config=any_of(http))
+    return make(listener.Filter, name=_MANAGER, typed_config=any_of(http))

@@ -5,6 +5,7 @@ from envoy_data_plane.envoy.type.matcher import v3 as matcher
 
 from mesh.istio.views import Labels, selects
 from mesh.istio.views_virtual_service import HttpMatch, MatchKind, StringMatch
+from mesh.xds.translate.encode import make
 
 EVERYTHING = "/"
 
@@ -26,7 +27,7 @@ def taken_by(match: HttpMatch | None, *, port: int, gateways: frozenset[str], na
 def route_match(match: HttpMatch | None) -> route.RouteMatch:
     """The conditions that are looked at for each request."""
     if match is None:
-        return route.RouteMatch(prefix=EVERYTHING)
+        return make(route.RouteMatch, prefix=EVERYTHING)
     made = _path(match.uri)
     made.case_sensitive = not match.ignore_uri_case
     made.headers = [*sorted(_headers(match), key=lambda header: header.name), *_pseudo_headers(match)]
@@ -38,13 +39,13 @@ def _path(uri: StringMatch | None) -> route.RouteMatch:
     """A prefix is a plain string prefix: `/foo` takes `/foobar` too. A regex matches the whole path."""
     match uri:
         case StringMatch(MatchKind.EXACT, value):
-            return route.RouteMatch(path=value)
+            return make(route.RouteMatch, path=value)
         case StringMatch(MatchKind.PREFIX, value):
-            return route.RouteMatch(prefix=value)
+            return make(route.RouteMatch, prefix=value)
         case StringMatch(MatchKind.REGEX, value):
-            return route.RouteMatch(safe_regex=matcher.RegexMatcher(regex=value))
+            return make(route.RouteMatch, safe_regex=make(matcher.RegexMatcher, regex=value))
         case _:
-            return route.RouteMatch(prefix=EVERYTHING)
+            return make(route.RouteMatch, prefix=EVERYTHING)
 
 
 def _headers(match: HttpMatch) -> list[route.HeaderMatcher]:
@@ -61,8 +62,8 @@ def _pseudo_headers(match: HttpMatch) -> list[route.HeaderMatcher]:
 
 def _header(name: str, value: StringMatch) -> route.HeaderMatcher:
     if value.kind is MatchKind.PRESENT:
-        return route.HeaderMatcher(name=name, present_match=True)
-    return route.HeaderMatcher(name=name, string_match=_string(value))
+        return make(route.HeaderMatcher, name=name, present_match=True)
+    return make(route.HeaderMatcher, name=name, string_match=_string(value))
 
 
 def _absent_header(name: str, value: StringMatch) -> route.HeaderMatcher:
@@ -75,16 +76,16 @@ def _absent_header(name: str, value: StringMatch) -> route.HeaderMatcher:
 
 def _query_parameter(name: str, value: StringMatch) -> route.QueryParameterMatcher:
     if value.kind is MatchKind.PRESENT:
-        return route.QueryParameterMatcher(name=name, present_match=True)
-    return route.QueryParameterMatcher(name=name, string_match=_string(value))
+        return make(route.QueryParameterMatcher, name=name, present_match=True)
+    return make(route.QueryParameterMatcher, name=name, string_match=_string(value))
 
 
 def _string(value: StringMatch) -> matcher.StringMatcher:
     if value.kind is MatchKind.EXACT:
-        return matcher.StringMatcher(exact=value.value)
+        return make(matcher.StringMatcher, exact=value.value)
     if value.kind is MatchKind.PREFIX:
-        return matcher.StringMatcher(prefix=value.value)
-    return matcher.StringMatcher(safe_regex=matcher.RegexMatcher(regex=value.value))
+        return make(matcher.StringMatcher, prefix=value.value)
+    return make(matcher.StringMatcher, safe_regex=make(matcher.RegexMatcher, regex=value.value))
 
 
 def is_catch_all(match: HttpMatch | None) -> bool:

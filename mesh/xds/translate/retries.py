@@ -7,7 +7,7 @@ from envoy_data_plane.envoy.extensions.retry.host.previous_hosts import v3 as pr
 from envoy_data_plane.envoy.extensions.retry.priority.previous_priorities import v3 as previous_priorities
 
 from mesh.istio.views_virtual_service import Retries
-from mesh.xds.translate.encode import any_of
+from mesh.xds.translate.encode import any_of, make
 
 DEFAULT_RETRIES = 2
 DEFAULT_RETRY_ON = "connect-failure,refused-stream,unavailable,cancelled,retriable-status-codes"
@@ -31,13 +31,13 @@ def retry_policy(retries: Retries | None) -> route.RetryPolicy | None:
     if retries.remote_localities:
         policy.retry_priority = _previous_priorities()
     if retries.backoff is not None:
-        policy.retry_back_off = route.RetryPolicyRetryBackOff(base_interval=retries.backoff)
+        policy.retry_back_off = make(route.RetryPolicyRetryBackOff, base_interval=retries.backoff)
     return policy
 
 
 def inbound_retry_policy() -> route.RetryPolicy:
     """What an Envoy does for its own application on a port that isn't gRPC: only requests that it never saw."""
-    return route.RetryPolicy(retry_on="reset-before-request", num_retries=2)
+    return make(route.RetryPolicy, retry_on="reset-before-request", num_retries=2)
 
 
 def retry_on(text: str) -> tuple[str, list[int]]:
@@ -61,22 +61,24 @@ def is_code(word: str) -> bool:
 
 
 def _policy(attempts: int, conditions: str, codes: list[int]) -> route.RetryPolicy:
-    return route.RetryPolicy(
+    return make(
+        route.RetryPolicy,
         retry_on=conditions,
         num_retries=attempts,
         retriable_status_codes=codes,
         host_selection_retry_max_attempts=_HOST_SELECTION_ATTEMPTS,
         retry_host_predicate=[
-            route.RetryPolicyRetryHostPredicate(
+            make(
+                route.RetryPolicyRetryHostPredicate,
                 name="envoy.retry_host_predicates.previous_hosts",
-                typed_config=any_of(previous_hosts.PreviousHostsPredicate()),
+                typed_config=any_of(make(previous_hosts.PreviousHostsPredicate)),
             )
         ],
     )
 
 
 def _previous_priorities() -> route.RetryPolicyRetryPriority:
-    config = previous_priorities.PreviousPrioritiesConfig(update_frequency=_UPDATE_FREQUENCY)
-    return route.RetryPolicyRetryPriority(
-        name="envoy.retry_priorities.previous_priorities", typed_config=any_of(config)
+    config = make(previous_priorities.PreviousPrioritiesConfig, update_frequency=_UPDATE_FREQUENCY)
+    return make(
+        route.RetryPolicyRetryPriority, name="envoy.retry_priorities.previous_priorities", typed_config=any_of(config)
     )

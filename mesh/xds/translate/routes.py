@@ -10,7 +10,7 @@ from envoy_data_plane.google.protobuf import Struct, Value
 from mesh.istio.views import Labels
 from mesh.istio.views_virtual_service import HttpMatch, HttpRoute, MatchKind, StringMatch, VirtualService
 from mesh.xds.translate.actions import Lane, apply_action, forward
-from mesh.xds.translate.encode import EncodeCache, encode
+from mesh.xds.translate.encode import EncodeCache, encode, make
 from mesh.xds.translate.match import is_catch_all, route_match, taken_by
 from mesh.xds.translate.names import config_path, outbound_cluster
 
@@ -64,31 +64,33 @@ def _encoded(path: str, http: HttpRoute, match: HttpMatch | None, lane: Lane, ca
 
 
 def _route(path: str, http: HttpRoute, match: HttpMatch | None, lane: Lane) -> route.Route:
-    made = route.Route(
+    made = make(
+        route.Route,
         name=f"{http.name}.{match.name}" if match and match.name else http.name,
         match=route_match(match),
         metadata=config_metadata(path),
         stat_prefix=match.stat_prefix if match else "",
     )
     apply_action(made, http, lane)
-    made.decorator = route.Decorator(operation=_operation(path, http, match, lane))
+    made.decorator = make(route.Decorator, operation=_operation(path, http, match, lane))
     return made
 
 
 def default_route(host: str, port: int) -> route.Route:
     """The route of a service that no VirtualService speaks of."""
-    return route.Route(
+    return make(
+        route.Route,
         name="default",
         match=route_match(None),
         route=forward(outbound_cluster(port, "", host)),
-        decorator=route.Decorator(operation=f"{host}:{port}/*"),
+        decorator=make(route.Decorator, operation=f"{host}:{port}/*"),
     )
 
 
 def config_metadata(path: str, **more: str) -> core.Metadata:
     """Metadata that names the document behind a route or a cluster."""
-    fields = {name: Value(string_value=value) for name, value in {"config": path, **more}.items()}
-    return core.Metadata(filter_metadata={"istio": Struct(fields=fields)})
+    fields = {name: make(Value, string_value=value) for name, value in {"config": path, **more}.items()}
+    return make(core.Metadata, filter_metadata={"istio": make(Struct, fields=fields)})
 
 
 def _operation(path: str, http: HttpRoute, match: HttpMatch | None, lane: Lane) -> str:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from envoy_data_plane.envoy.config.route import v3 as route
 
 from mesh.xds.translate.actions import forward
-from mesh.xds.translate.encode import EncodeCache, encode, nested
+from mesh.xds.translate.encode import EncodeCache, encode, make, nested
 from mesh.xds.translate.names import PASSTHROUGH
 from mesh.xds.translate.resources import ROUTE, Resource, resource
 
@@ -35,12 +35,13 @@ def route_configuration(name: str, hosts: Sequence[VirtualHost], cache: EncodeCa
 
 def _configuration(name: str, hosts: Sequence[VirtualHost], cache: EncodeCache) -> bytes:
     encoded = [nested(_VIRTUAL_HOSTS, _virtual_host(host, cache)) for host in hosts]
-    return b"".join([encode(route.RouteConfiguration(name=name)), *encoded, cache.get("tail", _tail)])
+    return b"".join([encode(make(route.RouteConfiguration, name=name)), *encoded, cache.get("tail", _tail)])
 
 
 def _tail() -> bytes:
     return encode(
-        route.RouteConfiguration(
+        make(
+            route.RouteConfiguration,
             validate_clusters=False,
             max_direct_response_body_size_bytes=_MAX_DIRECT_RESPONSE_BYTES,
             ignore_port_in_host_matching=True,
@@ -53,8 +54,8 @@ def _virtual_host(host: VirtualHost, cache: EncodeCache) -> bytes:
 
 
 def _encode_virtual_host(host: VirtualHost) -> bytes:
-    named = encode(route.VirtualHost(name=host.name, domains=list(host.domains)))
-    counted = encode(route.VirtualHost(include_request_attempt_count=True))
+    named = encode(make(route.VirtualHost, name=host.name, domains=list(host.domains)))
+    counted = encode(make(route.VirtualHost, include_request_attempt_count=True))
     return b"".join([named, *(nested(_ROUTES, body) for body in host.routes), counted])
 
 
@@ -66,9 +67,11 @@ def catch_all(*, registry_only: bool, cache: EncodeCache) -> VirtualHost:
 
 
 def _catch_all_route(name: str, *, registry_only: bool) -> route.Route:
-    everything = route.RouteMatch(prefix="/")
+    everything = make(route.RouteMatch, prefix="/")
     if registry_only:
-        return route.Route(name=name, match=everything, direct_response=route.DirectResponseAction(status=502))
+        return make(
+            route.Route, name=name, match=everything, direct_response=make(route.DirectResponseAction, status=502)
+        )
     action = forward(PASSTHROUGH)
     action.retry_policy = None
-    return route.Route(name=name, match=everything, route=action)
+    return make(route.Route, name=name, match=everything, route=action)

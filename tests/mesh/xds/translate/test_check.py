@@ -117,6 +117,25 @@ def test_what_documents_say_against_each_other(documents: Any, expected: Any) ->
     assert said(*documents) == expected
 
 
+@pytest.mark.parametrize(
+    ("address", "selected", "refused"),
+    [
+        pytest.param("127.8.0.1", True, False, id="loopback"),
+        pytest.param("::1", True, False, id="loopback of IPv6"),
+        pytest.param("10.0.0.1", True, True, id="elsewhere"),
+        pytest.param("a.example.com", True, True, id="a name"),
+        pytest.param("unix:///run/a", True, True, id="a socket"),
+        pytest.param("10.0.0.1", False, False, id="elsewhere, without an Envoy"),
+        pytest.param("unix:///run/a", False, False, id="a socket, without an Envoy"),
+    ],
+)
+def test_where_a_workload_with_an_envoy_may_be(address: str, selected: bool, refused: bool) -> None:
+    labels = {"app": "w" if selected else "other"}
+    found = said(workload("w", address, app="w"), sidecar("s", labels))
+    message = f"a workload with an Envoy needs a loopback address, not {address!r}"
+    assert found == ([("WorkloadEntry/w", message)] if refused else [])
+
+
 def test_documents_are_compared_when_each_is_fine_alone() -> None:
     broken = service("b", hosts=["x.example.com"], subjectAltNames=["x"])
     found = said(service("a", hosts=["x.example.com"]), broken)

@@ -12,7 +12,7 @@ from envoy_data_plane.google.protobuf import Struct, Value
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mesh.xds.translate.encode import EncodeCache, Memo, any_of, encode, nested, varint
+from mesh.xds.translate.encode import EncodeCache, Memo, any_of, encode, make, nested, varint
 from tests.support.xlate_documents import client, edge, resources, rule, service, to, virtual_service
 from tests.support.xlate_envoy import message
 
@@ -44,6 +44,18 @@ MESSAGES = [
 @pytest.mark.parametrize("made", MESSAGES)
 def test_bytes_are_the_librarys(made: Any) -> None:
     assert encode(made) == bytes(made)
+
+
+def test_a_message_made_without_the_librarys_checks_is_the_same() -> None:
+    light = make(route.Route, name="a", match=make(route.RouteMatch, prefix="/"), request_headers_to_remove=["x"])
+    whole = route.Route(name="a", match=route.RouteMatch(prefix="/"), request_headers_to_remove=["x"])
+    assert encode(light) == bytes(light) == bytes(whole)
+
+
+def test_messages_share_no_lists() -> None:
+    first, second = make(route.VirtualHost), make(route.VirtualHost)
+    first.domains.append("a")
+    assert second.domains == []
 
 
 def test_a_float_too() -> None:
