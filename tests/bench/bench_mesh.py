@@ -23,14 +23,14 @@ from tidegate.mesh.v1 import mesh_pb2
 
 sys.path[:0] = [str(Path(__file__).resolve().parents[2])]
 
-from mesh.istio.document import read_documents
-from mesh.istio.weights import route_view, weight_patch
-from mesh.traffic import RouteRef, TrafficSplit
-from mesh.xds.server import AdsServer
-from mesh.xds.snapshot import Kind
-from tests.mesh.xds.test_server import stepped
-from tests.support.ads_client import ads_clients
-from tests.support.mesh_running import RunningMesh, running_mesh
+from mesh.istio.document import read_documents  # noqa: E402
+from mesh.istio.weights import route_view, weight_patch  # noqa: E402
+from mesh.traffic import RouteRef, TrafficSplit  # noqa: E402
+from mesh.xds.server import AdsServer  # noqa: E402
+from mesh.xds.snapshot import Kind  # noqa: E402
+from tests.mesh.xds.test_server import stepped  # noqa: E402
+from tests.support.ads_client import ads_clients  # noqa: E402
+from tests.support.mesh_running import RunningMesh, running_mesh  # noqa: E402
 
 MANIFESTS = Path(__file__).resolve().parents[2] / "mesh" / "manifests" / "local"
 STREAMS = 200
@@ -56,26 +56,23 @@ class Row:
 
 def demo_documents() -> dict[str, str]:
     """The demo's documents with the net left open."""
-    return {
-        path.name.removesuffix(".j2"): jinja2.Template(path.read_text())
-        .render(net="@NET@")
-        .replace("{", "{{")
-        .replace("}", "}}")
-        .replace("@NET@", "{net}")
-        for path in MANIFESTS.glob("*.j2")
-    }
+    return {path.name.removesuffix(".j2"): with_open_net(path.read_text()) for path in MANIFESTS.glob("*.j2")}
+
+
+def with_open_net(template: str) -> str:
+    """A text whose net `str.format` fills in."""
+    rendered = jinja2.Template(template).render(net="@NET@")
+    return rendered.replace("{", "{{").replace("}", "}}").replace("@NET@", "{net}")
 
 
 def fifty_routes() -> dict[str, str]:
     """The demo's documents, the mesh's rule with 49 routes by method in front."""
-    documents = demo_documents()
     match = (
         '    - name: "method-{n}"\n      match: [{{{{uri: {{{{exact: "/tidegate.more.v1.Service/Method{n}"}}}}}}}}]\n'
         "      route: [{{{{destination: {{{{host: translator, subset: v1, port: {{{{number: 50051}}}}}}}}}}}}]\n"
     )
     more = "".join(match.format(n=n) for n in range(MORE_ROUTES))
-    documents = {name: text.replace("  http:\n", "  http:\n" + more) for name, text in documents.items()}
-    return documents
+    return {name: text.replace("  http:\n", "  http:\n" + more) for name, text in demo_documents().items()}
 
 
 async def step(mesh: RunningMesh, name: str, share: Fraction) -> float:

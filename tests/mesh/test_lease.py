@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from mesh.lease import lease, listening_nets, nets, run_folder, try_lock
-from tests.support.mesh_wait import until
 
 
 def test_two_leases_differ_and_a_closed_one_is_free_again(tmp_path: Path) -> None:
@@ -30,14 +29,23 @@ def test_a_net_with_a_listener_is_passed_over(tmp_path: Path) -> None:
             assert second.net != net
 
 
-async def test_a_lease_ends_with_its_process_however_it_ends(tmp_path: Path) -> None:
-    program = "import sys,time,pathlib; from mesh.lease import lease; l=lease(pathlib.Path(sys.argv[1])); print(l.net,flush=True); time.sleep(600)"
-    with subprocess.Popen([sys.executable, "-c", program, str(tmp_path)], stdout=subprocess.PIPE, text=True) as holder:
+HOLDER = """
+import pathlib, sys, time
+from mesh.lease import lease
+held = lease(pathlib.Path(sys.argv[1]))
+print(held.net, flush=True)
+time.sleep(600)
+"""
+
+
+def test_a_lease_ends_with_its_process_however_it_ends(tmp_path: Path) -> None:
+    with subprocess.Popen([sys.executable, "-c", HOLDER, str(tmp_path)], stdout=subprocess.PIPE, text=True) as holder:
         assert holder.stdout is not None
         net = holder.stdout.readline().strip()
         assert try_lock(tmp_path / net) is None
         holder.kill()
-    await until(lambda: try_lock(tmp_path / net) is not None)
+        holder.wait()
+    assert try_lock(tmp_path / net) is not None
 
 
 def test_every_net_comes_up_once() -> None:

@@ -1,4 +1,4 @@
-"""A client of the discovery server that asks for everything and acknowledges everything: an Envoy without a data path."""
+"""A client of the discovery server that asks for and acknowledges everything: an Envoy without a data path."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -29,8 +29,10 @@ class AdsClient:
         for kind in Kind:
             named = kind in (Kind.ENDPOINT, Kind.ROUTE)
             await self.say(Request(kind, frozenset(wanted.of(kind)) if named else frozenset()))
-            await until(lambda kind=kind: any(response.type_url == kind for response in self.heard))  # type:
-            ignore[misc]
+            await self.answered(kind)
+
+    async def answered(self, kind: Kind) -> None:
+        await until(lambda: any(response.type_url == kind for response in self.heard))
 
     async def say(self, request: Request) -> None:
         node, self.node = self.node, ""

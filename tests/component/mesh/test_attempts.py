@@ -12,15 +12,19 @@ pytestmark = pytest.mark.envoy
 
 
 async def test_documents_drive_envoys_and_attempts_are_counted(tmp_path: Path) -> None:
-    async with running_mesh(tmp_path) as mesh, backend("v1", f"{mesh.net}.11:50051") as v1:
-        async with client(mesh.gateway, EDGE) as edge, client(mesh.sidecar, ECHO) as inside:
-            for way, caller in (("gateway", edge), ("sidecar", inside)):
-                for failures in range(4):
-                    name = f"{way}-{failures}"
-                    assert await caller.call(request_id=name, fail_first=str(failures)) == "v1"
-                    assert v1.attempts[name] == [str(count) for count in range(1, failures + 2)]
-                await its_own_count_is_overwritten(caller, v1.attempts, way)
-                await after_headers_nothing_is_tried_again(caller, v1.attempts, way)
+    async with (
+        running_mesh(tmp_path) as mesh,
+        backend("v1", f"{mesh.net}.11:50051") as v1,
+        client(mesh.gateway, EDGE) as edge,
+        client(mesh.sidecar, ECHO) as inside,
+    ):
+        for way, caller in (("gateway", edge), ("sidecar", inside)):
+            for failures in range(4):
+                name = f"{way}-{failures}"
+                assert await caller.call(request_id=name, fail_first=str(failures)) == "v1"
+                assert v1.attempts[name] == [str(count) for count in range(1, failures + 2)]
+            await its_own_count_is_overwritten(caller, v1.attempts, way)
+            await after_headers_nothing_is_tried_again(caller, v1.attempts, way)
 
 
 async def its_own_count_is_overwritten(caller: Client, attempts: dict[str, list[str]], way: str) -> None:

@@ -37,10 +37,14 @@ ROUTES_V3 = (
 
 @asynccontextmanager
 async def three_versions(tmp_path: Path, documents: dict[str, str]) -> AsyncIterator[tuple[RunningMesh, Client]]:
-    async with running_mesh(tmp_path, documents) as mesh, client(mesh.gateway, EDGE) as edge:
-        async with backend("v1", f"{mesh.net}.11:50051"), backend("v2", f"{mesh.net}.12:50051"):
-            async with backend("v3", f"{mesh.net}.13:50051"):
-                yield mesh, edge
+    async with (
+        running_mesh(tmp_path, documents) as mesh,
+        client(mesh.gateway, EDGE) as edge,
+        backend("v1", f"{mesh.net}.11:50051"),
+        backend("v2", f"{mesh.net}.12:50051"),
+        backend("v3", f"{mesh.net}.13:50051"),
+    ):
+        yield mesh, edge
 
 
 def problems(mesh: RunningMesh) -> list[str]:

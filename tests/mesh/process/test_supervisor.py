@@ -16,6 +16,21 @@ from tests.support.mesh_wait import alive, until
 
 READY = "import json,time,sys; print('chatter'); print(json.dumps({'ready': True, 'x': 1}), flush=True); "
 FOREVER = READY + "time.sleep(600)"
+LISTENER = """
+import socket, time
+listener = socket.socket()
+listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+listener.bind(("127.0.0.1", {port}))
+listener.listen()
+time.sleep(600)
+"""
+STUBBORN = """
+import json, signal, subprocess, time
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+child = subprocess.Popen(["sleep", "600"])
+print(json.dumps({"ready": True, "grandchild": child.pid}), flush=True)
+time.sleep(600)
+"""
 
 
 def python(name: str, folder: Path, program: str, **options: object) -> ChildSpec:
@@ -38,9 +53,10 @@ async def test_a_port_makes_ready(tmp_path: Path) -> None:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
-    program = f"import socket,time; s=socket.socket(); s.setsockopt(1, 2, 1); s.bind(('127.0.0.1',{port})); s.listen();
-    time.sleep(600)" async with Supervisor() as supervisor: child = await supervisor.start(python("a", tmp_path,
-    program, ready=PortOpen("127.0.0.1", port))) assert child.state is ChildState.READY
+    program = LISTENER.format(port=port)
+    async with Supervisor() as supervisor:
+        child = await supervisor.start(python("a", tmp_path, program, ready=PortOpen("127.0.0.1", port)))
+        assert child.state is ChildState.READY
 
 
 async def test_a_probe_makes_ready_and_gives_the_value(tmp_path: Path) -> None:
@@ -125,12 +141,13 @@ async def test_without_restart_a_death_is_final(tmp_path: Path) -> None:
 
 
 async def test_one_that_ignores_sigterm_is_killed_with_its_children(tmp_path: Path) -> None:
-    program = (
-        "import json,signal,subprocess,time; signal.signal(signal.SIGTERM, signal.SIG_IGN);"
-        "p=subprocess.Popen(['sleep','600']); print(json.dumps({'ready': True, 'grandchild': p.pid}), flush=True);
-        time.sleep(600)" ) async with Supervisor() as supervisor: child = await supervisor.start(python("a", tmp_path,
-        program, stop_within=timedelta(milliseconds=50))) pid, grandchild = child.pid, child.ready_value["grandchild"]
-        assert pid is not None await supervisor.stop("a") await until(lambda: not alive(pid) and not alive(grandchild))
+    program = STUBBORN
+    async with Supervisor() as supervisor:
+        child = await supervisor.start(python("a", tmp_path, program, stop_within=timedelta(milliseconds=50)))
+        pid, grandchild = child.pid, child.ready_value["grandchild"]
+        assert pid is not None
+        await supervisor.stop("a")
+        await until(lambda: not alive(pid) and not alive(grandchild))
         assert supervisor.children == {}
 
 
@@ -145,10 +162,16 @@ RUNNER = """
 import asyncio, json, pathlib, sys
 from mesh.process import ChildSpec, JsonLine, Supervisor
 CHILD = '''import json,subprocess,time,os
-p=subprocess.Popen(['sleep','600']); print(json.dumps({'ready': True, 'child': os.getpid(), 'grandchild': p.pid}),
-flush=True); time.sleep(600)''' async def main(): async with Supervisor() as supervisor: child = await
-supervisor.start(ChildSpec('c', (sys.executable, '-c', CHILD), pathlib.Path(sys.argv[1]), ready=JsonLine()))
-print(json.dumps(child.ready_value), flush=True) await asyncio.sleep(600) asyncio.run(main())
+p=subprocess.Popen(['sleep','600'])
+print(json.dumps({'ready': True, 'child': os.getpid(), 'grandchild': p.pid}), flush=True)
+time.sleep(600)'''
+async def main():
+    async with Supervisor() as supervisor:
+        folder = pathlib.Path(sys.argv[1])
+        child = await supervisor.start(ChildSpec('c', (sys.executable, '-c', CHILD), folder, ready=JsonLine()))
+        print(json.dumps(child.ready_value), flush=True)
+        await asyncio.sleep(600)
+asyncio.run(main())
 """
 
 
