@@ -15,8 +15,8 @@ from tests.bench.bench_start import tidegate
 PAGE = Path(__file__).parents[2] / "docs" / "benchmarks.md"
 HEAD = """# Benchmarks
 
-One run of `make bench`; figures of one machine at one moment. Read the ratios, and the quantiles against their aims; the
-absolute figures move with the machine and with whatever else it does.
+One run of `make bench`; figures of one machine at one moment. Read the ratios, and the quantiles against their aims;
+the absolute figures move with the machine and with whatever else it does.
 
 - When: {when}
 - Where: {cores} cores, {machine}, Python {python}, load average {load} when it began

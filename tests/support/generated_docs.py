@@ -1,4 +1,4 @@
-"""The pages of docs/ that are made from tables of the product. `make docs` writes them; a test fails when one is stale."""
+"""The pages of docs/ that are made from tables of the product. `make docs` writes them; a test notices a stale one."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
