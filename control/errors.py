@@ -96,5 +96,12 @@ class InvariantBroken(TidegateError):
 
 
 ERROR_CODES: tuple[type[TidegateError], ...] = (
-    SpecError, NotFound, Refused, Rejected, Unavailable, Conflict, TimedOut, InvariantBroken,
+    SpecError,
+    NotFound,
+    Refused,
+    Rejected,
+    Unavailable,
+    Conflict,
+    TimedOut,
+    InvariantBroken,
 )

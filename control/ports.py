@@ -101,7 +101,9 @@ class Store(Protocol):
 
     async def list(self, namespace: str | None = None) -> Sequence[Stored]: ...
 
-    async def save(self, namespace: str, name: str, *, spec: Mapping[str, Any], state: Mapping[str, Any], expect: int) -> int:
+    async def save(
+        self, namespace: str, name: str, *, spec: Mapping[str, Any], state: Mapping[str, Any], expect: int
+    ) -> int:
         """Writes if the stored version is still `expect` (0: does not exist) and returns the new one. Raises Conflict."""
 
     async def delete(self, namespace: str, name: str, *, expect: int) -> None:
