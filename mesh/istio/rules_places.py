@@ -58,6 +58,8 @@ def _service_endpoints(spec: Data) -> Iterator[Finding]:
     names = {port["name"] for port in spec.get("ports", ())}
     if endpoints and "workloadSelector" in spec:
         yield Finding(("spec", "workloadSelector"), "a service has either endpoints or a workloadSelector")
+    if "workloadSelector" in spec and not spec["workloadSelector"].get("labels"):
+        yield Finding(("spec", "workloadSelector"), "a workloadSelector without labels picks nothing")
     for index, endpoint in enumerate(endpoints):
         path = ("spec", "endpoints", index)
         yield from _endpoint(endpoint, path)

@@ -7,13 +7,13 @@ list of what follows and `{}` a map of it.
 from dataclasses import dataclass
 
 from mesh.istio.support_types import (
+    AGGRESSION,
     ANYTHING,
     BOOL,
     COUNT,
     DURATION,
     HEADER_VALUE,
     LOOPBACK,
-    NUMBER,
     OBJECT,
     PERCENT,
     PORT,
@@ -193,7 +193,7 @@ def _balancer(path: str) -> tuple[Field, ...]:
             "LEAST_REQUEST when absent; PASSTHROUGH needs interception",
         ),
         _must(f"{path}.warmup.duration", DURATION),
-        Field(f"{path}.warmup.aggression", NUMBER),
+        Field(f"{path}.warmup.aggression", AGGRESSION),
         Field(f"{path}.warmup.minimumPercent", PERCENT),
         Field(f"{path}.warmupDurationSecs", DURATION),
         _no(f"{path}.consistentHash", f"{NOT_YET}; it wouldn't make a weighted split sticky either"),
@@ -238,7 +238,7 @@ def _endpoint(path: str) -> tuple[Field, ...]:
         _must(f"{path}.address", WORD, "an address, a DNS name, or `unix:///path`"),
         Field(f"{path}.ports{{}}", PORT, "by the name of the service's port"),
         Field(f"{path}.labels{{}}", STRING),
-        Field(f"{path}.weight", WEIGHT),
+        Field(f"{path}.weight", WEIGHT, "1 when absent or 0"),
         Field(f"{path}.locality", STRING, "region/zone/subzone"),
         Field(f"{path}.network", STRING, "there is one network; not read"),
         Field(f"{path}.serviceAccount", STRING, "there are no certificates; not read"),

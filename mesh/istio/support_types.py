@@ -8,6 +8,7 @@ from typing import Any
 
 from mesh.istio.duration import MILLISECOND, parse_duration
 
+_OPERATORS = re.compile(r"(?:[^%]|%%|%[A-Z][A-Z0-9_]*(?:\([^)]*\))?(?::\d+)?%)*\Z")
 _HEADER_VALUE = re.compile(r"[^\x00-\x08\x0a-\x1f\x7f]*\Z")
 
 
@@ -17,14 +18,6 @@ class Type:
 
     name: str
     objection: Callable[[Any], str]
-
-
-def _plain(name: str, article: str, *kinds: type) -> Type:
-    def objection(value: Any) -> str:
-        right = isinstance(value, kinds) and (bool in kinds or not isinstance(value, bool))
-        return "" if right else f"{article} {name}"
-
-    return Type(name, objection)
 
 
 def integer(name: str, low: int, high: int) -> Type:
@@ -71,28 +64,37 @@ def _header_value_objection(value: Any) -> str:
         return "text (put it in quotes)"
     if not _HEADER_VALUE.match(value):
         return "text without control characters"
-    return "" if value.count("%") % 2 == 0 else "text in which % stands doubled or around an Envoy operator"
+    return "" if _OPERATORS.match(value) else "text in which % stands doubled or around an Envoy operator"
 
 
 def _regex_objection(value: Any) -> str:
-    """Python's syntax is wider than RE2's; what RE2 lacks is refused here, the rest is Envoy's to judge."""
+    """What RE2 lacks is refused here, and what nobody understands; what only RE2 understands is Envoy's to judge."""
     if not isinstance(value, str):
         return "text"
     if value == "*":
         return ""
+    if _NOT_RE2.search(value):
+        return "a regular expression of RE2: no look-around, no back-references, nothing possessive"
     try:
         re.compile(value)
-    except re.error:
-        return "a regular expression"
-    return "a regular expression of RE2: no look-around and no back-references" if _NOT_RE2.search(value) else ""
+    except re.error as error:
+        return "" if error.msg.startswith(_RE2_ALONE) else "a regular expression"
+    return ""
 
 
-_NOT_RE2 = re.compile(r"\(\?(?:[=!]|<[=!])|\\[1-9]|\(\?P=")
+_NOT_RE2 = re.compile(r"\(\?(?:[=!>(]|<[=!]|P=)|\\[1-9]|\\Z|[*+?}]\+")
+_RE2_ALONE = ("bad escape", "global flags not at the start")
+
+
+def _aggression_objection(value: Any) -> str:
+    right = isinstance(value, int | float) and not isinstance(value, bool) and value >= 1
+    return "" if right else "a number of at least 1"
+
 
 STRING = Type("string", lambda value: "" if isinstance(value, str) else "text (put it in quotes)")
 WORD = Type("string", lambda value: "" if isinstance(value, str) and value else "text that isn't empty")
-BOOL = _plain("boolean", "a", bool)
-NUMBER = _plain("number", "a", int, float)
+BOOL = Type("boolean", lambda value: "" if isinstance(value, bool) else "a boolean")
+AGGRESSION = Type("number", _aggression_objection)
 PORT = integer("port", 1, 65535)
 COUNT = integer("integer", 0, 2**31 - 1)
 WEIGHT = integer("weight", 0, 2**31 - 1)

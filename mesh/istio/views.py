@@ -187,7 +187,7 @@ def _endpoint(data: Mapping[str, Any]) -> Endpoint:
         data["address"],
         tuple(sorted(data.get("ports", {}).items())),
         labels(data.get("labels")),
-        data.get("weight", 1),
+        data.get("weight", 0) or 1,
         data.get("locality", ""),
     )
 

@@ -336,9 +336,12 @@ def entry(**more: Any) -> Any:
             entry(ports=[PORT, PORT | {"number": 81}]), ["there is a port called 'http' already"], id="a name twice"
         ),
         pytest.param(
-            entry(endpoints=[{"address": "127.0.0.1"}], workloadSelector={}),
+            entry(endpoints=[{"address": "127.0.0.1"}], workloadSelector={"labels": {"a": "b"}}),
             ["a service has either endpoints or a workloadSelector"],
             id="both",
+        ),
+        pytest.param(
+            entry(workloadSelector={}), ["a workloadSelector without labels picks nothing"], id="a selector of nothing"
         ),
         pytest.param(
             entry(endpoints=[{"address": "b.example.com"}]),

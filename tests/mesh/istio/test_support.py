@@ -27,7 +27,7 @@ def http(**route: Any) -> Any:
 
 
 NOTHING = "nothing (leave the field out, or write {} for an empty block)"
-RE2 = "a regular expression of RE2: no look-around and no back-references"
+RE2 = "a regular expression of RE2: no look-around, no back-references, nothing possessive"
 DOUBLED = "text in which % stands doubled or around an Envoy operator"
 LOOPBACK = "a loopback address such as 127.0.0.2, for the local mesh listens nowhere else"
 PROTOCOLS = "HTTP, HTTP2, GRPC, GRPC-WEB, http, http2, grpc, grpc-web"
@@ -347,6 +347,50 @@ def test_what_is_not_supported_is_refused_with_its_reason(kind: str, path: str, 
 )
 def test_what_is_said(kind: str, spec: Any, expected: Any) -> None:
     assert [(problem.message, problem.hint) for problem in unsupported(document(kind, spec))] == expected
+
+
+@pytest.mark.parametrize(
+    ("regex", "fine"),
+    [
+        pytest.param("/v[12]/.*", True, id="plain"),
+        pytest.param("*", True, id="Istio's star"),
+        pytest.param(r"\pL+", True, id="RE2 alone: classes of letters"),
+        pytest.param("a(?i)b", True, id="RE2 alone: flags in the middle"),
+        pytest.param("(?P<n>a)", True, id="names"),
+        pytest.param("(", False, id="open"),
+        pytest.param("(?=a)", False, id="look-ahead"),
+        pytest.param("(?<!a)b", False, id="look-behind"),
+        pytest.param(r"(a)\1", False, id="back-reference"),
+        pytest.param("a++", False, id="possessive"),
+        pytest.param("(?>a)", False, id="atomic"),
+        pytest.param("a\\Z", False, id="an end that RE2 spells otherwise"),
+    ],
+)
+def test_regular_expressions(regex: str, fine: bool) -> None:
+    assert (messages("VirtualService", http(match=[{"uri": {"regex": regex}}])) == []) == fine
+
+
+@pytest.mark.parametrize(
+    ("value", "fine"),
+    [
+        ("plain", True),
+        ("100%%", True),
+        ("%REQ(x-a)%", True),
+        ("a %DYNAMIC_METADATA(a:b)% b", True),
+        ("%REQ(x):10%", True),
+        ("50%", False),
+        ("50% of 100%", False),
+        ("%%%", False),
+    ],
+)
+def test_operators_in_header_values(value: str, fine: bool) -> None:
+    assert (messages("VirtualService", http(headers={"request": {"set": {"a": value}}})) == []) == fine
+
+
+@pytest.mark.parametrize(("aggression", "fine"), [(1, True), (2.5, True), (0.5, False), ("1", False), (True, False)])
+def test_aggression(aggression: Any, fine: bool) -> None:
+    policy = {"loadBalancer": {"warmup": {"duration": "1s", "aggression": aggression}}}
+    assert (messages("DestinationRule", {"host": "a", "trafficPolicy": policy}) == []) == fine
 
 
 def test_unknown_fields_at_the_top() -> None:

@@ -83,6 +83,11 @@ def test_a_unix_socket() -> None:
     assert found["endpoints"][0]["lbEndpoints"][0]["endpoint"]["address"] == {"pipe": {"path": "/run/shop.sock"}}
 
 
+def test_a_weight_of_0_is_1() -> None:
+    (locality,) = assignment(service("shop", endpoints=[{"address": "127.9.0.1", "weight": 0}]))["endpoints"]
+    assert locality["lbEndpoints"][0]["loadBalancingWeight"] == 1
+
+
 def test_weights_and_localities() -> None:
     found = assignment(
         service(
