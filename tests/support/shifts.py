@@ -27,7 +27,7 @@ spec:
     routes: [{{virtualService: translator, route: primary}}, {{virtualService: edge}}]
   stable: {stable}
   canary: {canary}
-  poll: 2s
+  poll: {poll}
   strategy: {{kind: steps, steps: [{steps}], hold: {hold}, minRequests: {min_requests}}}
 {more}
 """
@@ -37,6 +37,7 @@ def shift(
     *,
     steps: str = "5%, 50%, 100%",
     hold: str = "10s",
+    poll: str = "2s",
     stable: str = "v1",
     canary: str = "v2",
     min_requests: int = 20,
@@ -44,7 +45,9 @@ def shift(
     annotations: str = "",
 ) -> TrafficShift:
     text = TEXT.format(
-        steps=steps, hold=hold, stable=stable, canary=canary, min_requests=min_requests,
+        steps=steps,
+        hold=hold,
+        poll=poll, stable=stable, canary=canary, min_requests=min_requests,
         more=f"  {more}" if more else "", annotations=annotations,
     )  # fmt: skip
     return parse_shift(text.encode(), "shift.yaml")

@@ -154,7 +154,7 @@ worlds = st.builds(
 UP = {Event.BEGIN, Event.ADVANCE, Event.FILL, Event.FINISH}
 
 
-@settings(deadline=None, max_examples=400)
+@settings(deadline=None, max_examples=150)
 @given(states, worlds)
 def test_in_every_situation_the_table_knows_the_way(now: ShiftState, world: Observation) -> None:
     """Decide always decides, and never asks for a move that the table does not have."""
@@ -164,14 +164,14 @@ def test_in_every_situation_the_table_knows_the_way(now: ShiftState, world: Obse
     assert moved.decision.cause is found.cause or found.cause is Cause.DRIFT_REPAIRED
 
 
-@settings(deadline=None, max_examples=400)
+@settings(deadline=None, max_examples=150)
 @given(states, worlds)
 def test_a_verdict_that_is_no_pass_never_advances(now: ShiftState, world: Observation) -> None:
     if now.phase is not Phase.PENDING and judge(now, world, SHIFT.strategy.min_requests) is not Verdict.PASS:
         assert decide(SHIFT, now, world, LATER).event not in UP
 
 
-@settings(deadline=None, max_examples=400)
+@settings(deadline=None, max_examples=150)
 @given(states, worlds, st.sampled_from(["rollback", "hold"]))
 def test_only_a_fail_a_dead_canary_or_a_person_goes_back(now: ShiftState, world: Observation, policy: str) -> None:
     wanted: TrafficShift = shift(steps="10%, 50%, 100%", hold="10s", more=f"onFailure: {policy}")

@@ -89,7 +89,7 @@ def test_the_third_repair_is_the_last_and_leaves_the_lower_weight(theirs: dict[s
 
 
 def test_repairs_that_lie_far_apart_are_no_conflict() -> None:
-    world = begun()
+    world = begun(poll="1m")
     for _ in range(4):
         world.set_weights({"v1": 10, "v2": 90})
         run_for(world, timedelta(minutes=6))
