@@ -14,7 +14,6 @@ from control.spec.shift import StepStrategy, Target, TrafficShift
 from control.spec.text import Path, Text, read_text
 from mesh.traffic import RouteRef
 
-
 MISSING = "is missing"
 
 
