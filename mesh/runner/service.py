@@ -54,6 +54,7 @@ class MeshService(mesh_pb2_grpc.MeshServiceServicer):  # names and parameters ar
 
     async def WatchDocuments(self, request: Any, context: Any) -> AsyncIterator[Any]:  # noqa: ARG002
         seen = self._live.changed.beats
+        await context.send_initial_metadata(())  # from here on no change is missed
         while True:
             before, seen = seen, await self._live.changed.after(seen)
             changed = map(name_message, self._live.changes_after(before))
