@@ -5,6 +5,7 @@ surrogates (not text in any encoding), and more than the limit. Accepted as they
 marks, byte-order marks, emoji and every other character.
 """
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -13,6 +14,7 @@ from services.runtime.errors import FieldViolation
 MAX_TEXTS = 1_024
 MAX_CODE_POINTS = 30_720
 PLAIN_TEXT = "text/plain"
+_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,9 +32,9 @@ def text_problem(text: str) -> str:
     """Why this text cannot be served by itself, in a sentence; empty when it can."""
     if "\0" in text:
         return f"holds a NUL character at position {text.index(chr(0))}"
-    surrogate = next((i for i, char in enumerate(text) if "\ud800" <= char <= "\udfff"), None)
+    surrogate = _SURROGATE.search(text)
     if surrogate is not None:
-        return f"holds a lone surrogate at position {surrogate}"
+        return f"holds a lone surrogate at position {surrogate.start()}"
     return ""
 
 

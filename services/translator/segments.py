@@ -4,7 +4,8 @@ A text is a row of pieces: sentences, which go to an engine, and the gaps betwee
 they are. A boundary is a newline, or a full stop (or the like) before a blank and something that begins a sentence.
 Abbreviations, initials and shielded spans (tags, code, placeholders) hold no boundary.
 
-Invariant: the pieces put together are the text.
+Invariants: the pieces put together are the text; the time is linear in its length (each run of stops and of blanks is
+read once: possessive, and begun only where it begins).
 """
 
 import bisect
@@ -12,9 +13,11 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-_NEWLINE = re.compile(r"[ \t]*(?:\r\n|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029])\s*")
+_BLANKS = re.compile(r"\s++")
+_NEWLINE = re.compile(r"[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]")
 _STOP = re.compile(
-    r"""(?:[.!?…]+["'”’»)\]]*(?P<gap>\s+)(?=["'“‘«(\[¿¡]*[^\W_a-zß-öø-ÿ])|[。！？]["'”’」』]*(?P<none>\s*))"""
+    r"""(?<![.!?…])[.!?…]++["'”’»)\]]*+(?P<gap>\s++)(?=["'“‘«(\[¿¡]*+[^\W_a-zß-öø-ÿ])"""
+    r"""|[。！？]["'”’」』]*+(?P<none>\s*+)"""
 )
 _LAST_WORD = re.compile(r"([^\W\d_]+(?:\.[^\W\d_]+)*)\.$")
 _ENGLISH = ("mr", "mrs", "ms", "dr", "prof", "st", "mt", "vs", "approx", "dept", "fig", "no", "vol", "e.g", "i.e")
@@ -54,7 +57,7 @@ def _gaps(text: str) -> list[tuple[int, int]]:
     if tail == 0:
         return [(0, len(text))] if text else []
     found = [(0, lead), (tail, len(text))] if lead else [(tail, len(text))]
-    found += [match.span() for match in _NEWLINE.finditer(text, lead, tail)]
+    found += [match.span() for match in _BLANKS.finditer(text, lead, tail) if _NEWLINE.search(match[0])]
     for match in _STOP.finditer(text, lead, tail):
         name = "none" if match["gap"] is None else "gap"
         if name == "none" or not _abbreviated(text[max(0, match.start() - 24) : match.start() + 1]):

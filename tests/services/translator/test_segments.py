@@ -25,6 +25,7 @@ def sentences(text):
         pytest.param("J. R. R. Tolkien wrote. I read.", ["J. R. R. Tolkien wrote.", "I read."], id="initials"),
         pytest.param("La Sra. López vino. ¿Cuándo?", ["La Sra. López vino.", "¿Cuándo?"], id="inverted marks begin"),
         pytest.param("Él dijo «sí». Élla no.", ["Él dijo «sí».", "Élla no."], id="closing quotes stay"),
+        pytest.param("He left. “¿Why?” she said.", ["He left.", "“¿Why?” she said."], id="several marks may begin"),
         pytest.param("Wait... What?", ["Wait...", "What?"], id="dots"),
         pytest.param("Title\n\nText goes on\nhere.", ["Title", "Text goes on", "here."], id="newlines end"),
         pytest.param("a\r\nb\u2028c\x0bd", ["a", "b", "c", "d"], id="every kind of newline"),

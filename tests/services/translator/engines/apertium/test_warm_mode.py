@@ -97,7 +97,7 @@ async def test_a_mode_that_cannot_be_started_says_so_each_time():
 
 async def test_nobody_asks_and_it_closes_and_opens_again():
     opener = Opener(("cat",))
-    async with warm(opener, idle=timedelta(milliseconds=50)) as mode:
+    async with warm(opener, idle=timedelta(milliseconds=400)) as mode:
         await mode.ask("x")
         await until(lambda: opener.opened[0].why_dead == "it was idle")
         assert await mode.ask("y") == "y"
