@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mesh.istio.document import Document, read_documents
-from mesh.xds.translate import check, node_resources, proxies
+from mesh.xds.translate import EncodeCache, check, node_resources, proxies
 from tests.support.xlate_everything import everything
 
 Path = tuple[str | int, ...]
@@ -35,6 +35,7 @@ JUNK = [
     {"a": "b"},
 ]
 MESH = everything()
+CACHE = EncodeCache()
 DATA = [json.loads(document.text) for document in MESH]
 
 
@@ -63,14 +64,14 @@ def spoiled(index: int, path: Path, junk: Any, *, gone: bool) -> Document | None
     return found[0] if found else None
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(place=st.sampled_from(PLACES), junk=st.sampled_from(JUNK), gone=st.booleans())
 def test_a_spoiled_document_is_refused_or_translated(place: tuple[int, Path], junk: Any, gone: bool) -> None:
     index, path = place
     document = spoiled(index, path, junk, gone=gone)
     documents = [*MESH[:index], *([document] if document else []), *MESH[index + 1 :]]
-    refused = {problem.document for problem in check(documents)}
+    refused = {problem.document for problem in check(documents, CACHE)}
     live = [each for each in documents if each.key not in refused]
-    for node in proxies(live):
-        held = node_resources(live, node)
+    for node in proxies(live, CACHE):
+        held = node_resources(live, node, CACHE)
         assert all(item.name == name for name, item in held.clusters.items())
