@@ -35,9 +35,12 @@ def main(
         options = Options(folder, net, api or f"{net}.1:0", token_file or logs / "token", logs, envoy)
         try:
             asyncio.run(run(options))
-        except (CannotStart, BadToken) as problem:
+        except BadToken as problem:
             click.echo(str(problem), err=True)
-            sys.exit(1)
+            sys.exit(2)
+        except CannotStart as problem:
+            click.echo(str(problem), err=True)
+            sys.exit(problem.exit_code)
 
 
 if __name__ == "__main__":

@@ -48,10 +48,11 @@ class Options:
 
 
 class CannotStart(Exception):
-    """The mesh can't start; the lines say why."""
+    """The mesh can't start; the lines say why. `exit_code` 2: because of what a person gave it."""
 
-    def __init__(self, lines: Iterable[str]) -> None:
+    def __init__(self, lines: Iterable[str], exit_code: int = 1) -> None:
         super().__init__("\n".join(lines))
+        self.exit_code = exit_code
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +135,7 @@ def refuse_taken(live: LiveMesh) -> None:
     if problems:
         raise CannotStart(map(str, problems))
     if live.problems() and not live.world.documents:
-        raise CannotStart(["none of the documents can be used"])
+        raise CannotStart(["none of the documents can be used"], exit_code=2)
 
 
 def addresses(live: LiveMesh) -> list[Address]:

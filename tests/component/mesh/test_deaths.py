@@ -101,6 +101,16 @@ async def test_a_port_that_is_taken_is_told_with_the_line_that_asks_for_it(tmp_p
             assert f"gateway.yaml:13:14: {net.net}.2:8080 is taken by another program" in err.decode()
 
 
+async def test_a_folder_of_nothing_but_mistakes_is_bad_input(tmp_path: Path) -> None:
+    (tmp_path / "a.yaml").write_text("kind: Gateway\n")
+    with lease() as net:
+        async with runner(tmp_path, net.net) as process:
+            _, err = await asyncio.wait_for(process.communicate(), 60)
+            assert process.returncode == 2
+            assert err.decode().startswith("a.yaml:1:1: apiVersion is missing")
+            assert "none of the documents can be used" in err.decode()
+
+
 async def test_a_missing_envoy_is_told_with_the_line_to_type(tmp_path: Path) -> None:
     with lease() as net:
         folder = written(tmp_path, net.net)
