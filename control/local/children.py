@@ -13,6 +13,8 @@ from mesh.lease import run_folder
 from mesh.process import ChildSpec, JsonLine, Probe
 
 LANGUAGES = {"v1": "base", "v2": "extended"}
+WARM = ("en-es", "es-en", "fr-es", "es-fr")
+"""Pairs that both versions open at start, so that no caller of the new one pays for it and makes it look slow."""
 READY_WITHIN = timedelta(seconds=60)
 LOOK_EVERY_S = 0.02
 REDIS_PACKAGE = "sudo apt-get install -y redis-server"
@@ -84,10 +86,10 @@ def _redis_options(layout: Layout) -> tuple[str, ...]:
 def _translator(layout: Layout, version: str, options: Options) -> ChildSpec:
     calls = ("--detector", layout.sidecar_to_detector(version), "--cache", layout.sidecar_to_cache(version))
     faults = [word for target, fault in options.faults if target == version for word in ("--fault", fault)]
+    warm = [word for pair in WARM for word in ("--warm", pair)]
     allowed = ("--allow-faults",) if options.allow_faults or faults else ()
-    return _service(
-        layout, layout.translator(version), (*calls, "--languages", LANGUAGES[version]), (*allowed, *faults)
-    )
+    own = (*calls, "--languages", LANGUAGES[version], *warm)
+    return _service(layout, layout.translator(version), own, (*allowed, *faults))
 
 
 def _service(layout: Layout, workload: Workload, own: tuple[str, ...], faults: tuple[str, ...]) -> ChildSpec:
