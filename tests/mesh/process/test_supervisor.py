@@ -120,15 +120,19 @@ async def test_death_is_noticed_and_answered_by_a_restart(tmp_path: Path) -> Non
 
 
 async def test_a_child_that_keeps_dying_is_tried_again_and_again(tmp_path: Path) -> None:
-    flag = tmp_path / "come back"
-    program = READY + f"import os; os.path.exists({str(flag)!r}) and time.sleep(600); os._exit(3)"
+    healthy = tmp_path / "healthy"
+    healthy.touch()
+    program = f"import os; os.path.exists({str(healthy)!r}) or os._exit(3)\n" + FOREVER
     async with Supervisor() as supervisor:
         backoff = Backoff(first=timedelta(milliseconds=1), most=timedelta(milliseconds=5))
         child = await supervisor.start(python("a", tmp_path, program, restart=backoff))
-        await until(lambda: child.incarnation >= 3)
-        flag.touch()
+        healthy.unlink()
+        assert child.pid is not None
+        os.kill(child.pid, signal.SIGKILL)
+        await until(lambda: child.incarnation >= 4)
+        healthy.touch()
         pid = await until(lambda: child.state is ChildState.READY and child.pid)
-        await until(lambda: alive(pid))
+        assert alive(pid)
 
 
 async def test_without_restart_a_death_is_final(tmp_path: Path) -> None:
