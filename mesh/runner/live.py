@@ -143,27 +143,28 @@ class LiveMesh:
         return all(self._ads.runs(node, Kind.ROUTE, name, wanted[name].digest) for name in routes)
 
     def _become(self, world: World) -> tuple[DocumentKey, ...]:
+        """All or nothing: what can't be translated leaves everything as it was."""
         news = changed(self.world, world)
         told = world.problems != self.world.problems
-        self.world = world
+        held = self._translated(world.documents) if news else self.held
+        self.world, self.held = world, held
         if news:
-            self._translate()
+            self._ads.publish({each.node.node_id: each.snapshot for each in held.values()})
         if news or told:
             self._changes.append((self.changed.beats + 1, news))
             self.changed.beat()
             self._ads.heard.beat()
         return news
 
-    def _translate(self) -> None:
-        documents = self.world.documents
+    def _translated(self, documents: Sequence[Document]) -> dict[str, Held]:
+        """What each proxy should have. What is as before is the very same object."""
         held: dict[str, Held] = {}
         for node in proxies(documents, self._cache):
             resources = node_resources(documents, node, self._cache)
             known = self.held.get(node.id)
             kept = known.snapshot if known and known.resources == resources else as_snapshot(resources)
             held[node.id] = Held(node, resources, kept)
-        self.held = held
-        self._ads.publish({each.node.node_id: each.snapshot for each in held.values()})
+        return held
 
 
 def as_snapshot(resources: NodeResources) -> Snapshot:

@@ -25,7 +25,7 @@ from mesh.envoy.program import find_envoy
 from mesh.istio.problem import Problem
 from mesh.process import ChildEvent, ChildFailed, ChildState, Supervisor
 from mesh.runner.envoys import Envoys, Place
-from mesh.runner.folder import Folder
+from mesh.runner.folder import Files, Folder
 from mesh.runner.live import LiveMesh
 from mesh.runner.service import MeshService
 from mesh.runner.taken import Address, address_of, unavailable
@@ -182,9 +182,17 @@ async def follow_folder(folder: Folder, live: LiveMesh) -> None:
     """Takes in every change of the folder, for ever."""
     async for _ in folder.changes():
         before = live.problems()
-        live.apply(await folder.settled(live.known_files()))
+        take_in(await folder.settled(live.known_files()), live)
         if live.problems() != before:
             tell(live.problems())
+
+
+def take_in(files: Files, live: LiveMesh) -> None:
+    """Applies the files. A bug of ours in doing so is told and changes nothing: the mesh that runs goes on."""
+    try:
+        live.apply(files)
+    except Exception as bug:
+        say(f"a bug: this change could not be taken in, the mesh goes on as it was: {type(bug).__name__}: {bug}")
 
 
 async def follow_documents(mesh: Mesh) -> None:

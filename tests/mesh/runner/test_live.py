@@ -7,6 +7,7 @@ import pytest
 from mesh.istio.problem import DocumentKey, StalePatch
 from mesh.istio.weights import WeightPatch, route_view, weight_patch
 from mesh.runner.live import LiveMesh, NoSuchDocument
+from mesh.runner.main import take_in
 from mesh.traffic import RouteRef, TrafficSplit
 from mesh.xds.server import AdsServer
 from tests.support.mesh_running import DOCUMENTS, ECHO, ROUTES, RULE
@@ -127,3 +128,11 @@ def test_changes_are_told_from_a_beat_on_each_once() -> None:
         mesh.commit(mesh.prepare(EDGE, patch(mesh, share)))
     assert mesh.changes_after(seen) == [EDGE]
     assert mesh.changes_after(mesh.changed.beats) == []
+
+
+def test_what_can_not_be_translated_leaves_everything_as_it_was(capsys: pytest.CaptureFixture[str]) -> None:
+    mesh = live()
+    before = (mesh.world, mesh.held)
+    take_in({"a.yaml": None}, mesh)  # type: ignore[dict-item]
+    assert (mesh.world, mesh.held) == before
+    assert "a bug: this change could not be taken in" in capsys.readouterr().err
