@@ -88,7 +88,8 @@ class Subscription:
 
     def __init__(self, wanted: Snapshot | None = None, before: "Subscription | None" = None) -> None:
         self._wanted = wanted
-        self._before = before and (before._before or before)  # a stream that was never used hands on the one before it
+        # A stream that was never used hands on the one before it.
+        self._before: Subscription | None = (before._before or before) if before else None
         self._interests = {kind: Interest() for kind in Kind}
         self._nonces = 0
 
