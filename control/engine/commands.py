@@ -16,6 +16,9 @@ from control.errors import Refused
 from control.spec import TrafficShift
 
 ALREADY = "this command was taken before"
+MOST_REASON = 200
+MOST_ID = 100
+"""Units: characters. State keeps the reason of whatever holds a shift, and the ids of the last commands."""
 
 _EVENTS: dict[Verb, Event] = {
     Verb.PROMOTE: Event.ADVANCE,
@@ -49,17 +52,43 @@ def accept(shift: TrafficShift, state: ShiftState, command: Command) -> Accepted
     """Raises: Refused with what to do instead."""
     if command.id in state.commands:
         return Accepted(state, ALREADY)
+    _readable(command)
     event = _allowed(shift, state, command)
-    decision = Decision(_CAUSES[event], event, _facts(command))
-    moved = move(shift, state, decision, command.at, actor=command.actor)
+    decision = Decision(_CAUSES[event], event, _facts(command) | _target(shift, state, event))
+    moved = move(shift, state, decision, command.at, actor=_one_line(command.actor))
     return Accepted(
         replace(moved, commands=(*state.commands, command.id)[-KEPT_COMMANDS:]),
         sentence(decision, moved, shift.name),
     )
 
 
+def _readable(command: Command) -> None:
+    """Raises: Refused for words that are no reason but a document: they would crowd out the rest of the state."""
+    for what, text, most in (
+        ("reason", command.reason, MOST_REASON),
+        ("actor", command.actor, MOST_REASON),
+        ("id", command.id, MOST_ID),
+    ):
+        if len(text) > most:
+            raise Refused(f"the {what} has {len(text):,} characters; {most} is the most", "say it in one sentence")
+
+
 def _facts(command: Command) -> dict[str, str]:
-    return {"by": command.actor, "because": f": {command.reason}" if command.reason else ""}
+    reason = _one_line(command.reason)
+    return {"by": _one_line(command.actor), "because": f": {reason}" if reason else ""}
+
+
+def _one_line(text: str) -> str:
+    """What a person wrote, as one line that no terminal takes for a command."""
+    return " ".join("".join(each if each.isprintable() else " " for each in text).split())
+
+
+def _target(shift: TrafficShift, state: ShiftState, event: Event) -> dict[str, str]:
+    """The share that a promotion leads to: the sentence stays true when the shift has gone on."""
+    if event not in (Event.ADVANCE, Event.FILL):
+        return {}
+    ahead = next_step(shift.strategy, state.share)
+    return {"to": str(ahead[1] if ahead is not None and event is Event.ADVANCE else 1)}
 
 
 def _allowed(shift: TrafficShift, state: ShiftState, command: Command) -> Event:

@@ -63,7 +63,7 @@ def _deletion(at: Situation) -> Decision | None:
 
 def _suspension(at: Situation) -> Decision | None:
     if at.state.phase is Phase.SUSPENDED:
-        return Decision(Cause.SUSPENDED)
+        return at.state.aside(Cause.SUSPENDED)
     return Decision(Cause.HANDS_OFF) if at.hands_off and at.state.phase is not Phase.PENDING else None
 
 
@@ -115,9 +115,7 @@ def _back(at: Situation, decision: Decision) -> Decision:
 
 
 def _conflict(at: Situation) -> Decision | None:
-    if at.state.phase is not Phase.CONFLICT:
-        return None
-    return Decision(Cause.CONFLICT, facts=at.state.decision.facts if at.state.decision.cause is Cause.CONFLICT else {})
+    return at.state.aside(Cause.CONFLICT) if at.state.phase is Phase.CONFLICT else None
 
 
 def _route_problem(at: Situation) -> Decision | None:
@@ -203,7 +201,7 @@ def _rest(at: Situation) -> Decision | None:
         case Phase.FAILED:
             return Decision(Cause.FAILED, facts=at.state.outcome.facts if at.state.outcome else {})
         case Phase.PAUSED:
-            return Decision(Cause.PAUSED)
+            return at.state.aside(Cause.PAUSED)
         case _:
             return None
 

@@ -40,10 +40,16 @@ def _say(template: str, decision: Decision, state: ShiftState, name: str) -> str
         "share": percent(state.share),
         "step": str(state.step),
         "compared": compared_facts(decision.facts, state),
+        "asked": _asked(decision.facts),
     }
     return template.format_map(
         _Facts(known | {key: _spoken(key, value) for key, value in decision.facts.items()})
     ).strip()
+
+
+def _asked(facts: dict[str, str]) -> str:
+    """Who asked for it and why. Example: " (ada: looks odd)"; empty when nobody did."""
+    return f" ({facts['by']}{facts.get('because', '')})" if "by" in facts else ""
 
 
 class _Facts(dict[str, str]):

@@ -55,7 +55,7 @@ def _back_to(state: ShiftState) -> Phase:
 
 
 def _popped(state: ShiftState) -> ShiftState:
-    return replace(state, returns_to=state.returns_to[:-1])
+    return replace(state, returns_to=state.returns_to[:-1], set_aside=state.set_aside[:-1])
 
 
 def _held(shift: TrafficShift, state: ShiftState, decision: Decision, now: datetime) -> ShiftState:
@@ -97,9 +97,9 @@ def _entered(
         case Event.FINISH | Event.DRAINED:
             return _over(state, decision, now)
         case Event.CONFLICT:
-            return _yielded(state, seen, now)
+            return _yielded(state, decision, seen, now)
         case Event.PAUSE | Event.SUSPEND:
-            return _set_aside(state)
+            return _set_aside(state, decision)
         case Event.RESUME:
             return _taken_up(state, now) if state.phase is Phase.CONFLICT else state
         case Event.RENEW:
@@ -128,6 +128,7 @@ def _step_up(
         started_at=state.started_at or now,
         evidence=state.evidence or fresh(seen.retries),
         returns_to=(),
+        set_aside=(),
         drift=Drift(repairs=state.drift.repairs),
     )
 
@@ -144,7 +145,7 @@ def _give_back(state: ShiftState, decision: Decision, now: datetime, seen: Obser
         return state
     intended = _intended(_closed(state, decision, now), Fraction(0), now, seen)
     drift = Drift(repairs=state.drift.repairs)
-    return replace(intended, outcome=decision, returns_to=(), finished_at=None, drift=drift)
+    return replace(intended, outcome=decision, returns_to=(), set_aside=(), finished_at=None, drift=drift)
 
 
 def _over(state: ShiftState, decision: Decision, now: datetime) -> ShiftState:
@@ -152,15 +153,15 @@ def _over(state: ShiftState, decision: Decision, now: datetime) -> ShiftState:
     return replace(_closed(state, decision, now), outcome=outcome, finished_at=now)
 
 
-def _yielded(state: ShiftState, seen: Observation, now: datetime) -> ShiftState:
+def _yielded(state: ShiftState, decision: Decision, seen: Observation, now: datetime) -> ShiftState:
     """The lower of the two canary weights, written once if it is not theirs, then left alone."""
     lowest = min([state.share, *(route.configured for route in seen.routes if route.configured is not None)])
     drift = Drift(repairs=(*recent(state, now), now))
-    return replace(_set_aside(_intended(state, lowest, now, seen)), drift=drift)
+    return replace(_set_aside(_intended(state, lowest, now, seen), decision), drift=drift)
 
 
-def _set_aside(state: ShiftState) -> ShiftState:
-    return replace(state, returns_to=(*state.returns_to, state.phase))
+def _set_aside(state: ShiftState, decision: Decision) -> ShiftState:
+    return replace(state, returns_to=(*state.returns_to, state.phase), set_aside=(*state.set_aside, decision))
 
 
 def _taken_up(state: ShiftState, now: datetime) -> ShiftState:

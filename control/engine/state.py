@@ -159,7 +159,8 @@ class ShiftState:
     """Everything that resume needs.
 
     `share` is what the canary should have now, the only source of weights. `returns_to` is the stack of phases that
-    resume leads back to. `outbox` holds journal entries that are not known to be recorded yet.
+    resume leads back to, `set_aside` what led away from each: who paused or suspended it, and why. `outbox` holds
+    journal entries that are not known to be recorded yet.
     """
 
     phase: Phase
@@ -171,6 +172,7 @@ class ShiftState:
     decision: Decision = NOT_BEGUN
     outcome: Decision | None = None
     returns_to: tuple[Phase, ...] = ()
+    set_aside: tuple[Decision, ...] = ()
     started_at: datetime | None = None
     finished_at: datetime | None = None
     first_bad_at: datetime | None = None
@@ -186,6 +188,11 @@ class ShiftState:
     commands: tuple[str, ...] = ()
     entries: int = 0
     outbox: tuple[Entry, ...] = ()
+
+    def aside(self, cause: Cause) -> Decision:
+        """What holds a shift that was set aside by `cause`, in the words of who did it."""
+        last = self.set_aside[-1] if self.set_aside else None
+        return Decision(cause, facts=last.facts if last is not None and last.cause is cause else {})
 
     def to_json(self) -> dict[str, Any]:
         """Raises: InvariantBroken when it does not fit the store."""

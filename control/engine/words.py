@@ -52,7 +52,7 @@ WORDS: dict[Cause, Words] = {
         "{by} gave all traffic back to {stable}{because}",
     ),
     Cause.PROMOTED_BY_HAND: Words(
-        "{by} sent {canary} on to {share}{because}",
+        "{by} sent {canary} on to {to}{because}",
         "every proxy must take the new weight",
     ),
     Cause.ROLLED_BACK: Words(
@@ -69,19 +69,19 @@ WORDS: dict[Cause, Words] = {
         "resume",
     ),
     Cause.RENEWED: Words(
-        "a new run begins, from {stable} to {canary}",
+        "a new run begins, from {stable} to {canary}{asked}",
         "the mesh must be looked at first",
     ),
     Cause.PAUSED: Words(
-        "paused at {share}: it does not advance, but goes back should {canary} do harm",
+        "paused at {share}{asked}: it does not advance, but goes back should {canary} do harm",
         "somebody must resume it",
         "resume",
     ),
     Cause.RESUMED: Words(
-        "resumed at {share}",
+        "resumed at {share}{asked}",
     ),
     Cause.SUSPENDED: Words(
-        "suspended: nothing is written; {canary} was to have {share}",
+        "suspended{asked}: nothing is written; {canary} was to have {share}",
         "somebody must resume it",
         "resume",
     ),

@@ -90,6 +90,7 @@ def test_what_a_person_types(running: Any, tmp_path: Path) -> None:
     told = json.loads(ask("history", "-o", "json").out)
     assert {"Paused", "Resumed", "Suspended", "Commanded"} <= {row["reason"] for row in told}
     assert {row["actor"] for row in told if row["reason"] == "Paused"} == {actor()}
+    assert all(reason in ask("history").out.replace("\n", " ") for reason in ("lunch", "odd answers"))
     waited = ask("wait", "--for", "rolled-back", "--timeout", "100ms", "-q")
     assert waited.code == 4
     assert "traffic" in ask("delete", "translator", "--dry-run").out

@@ -6,7 +6,8 @@ from fractions import Fraction
 import pytest
 
 from control.engine.command import Command
-from control.engine.commands import ALREADY, accept, accept_deletion
+from control.engine.commands import ALREADY, MOST_ID, MOST_REASON, accept, accept_deletion
+from control.engine.explain import sentence
 from control.engine.phase import REFUSALS, TRANSITIONS, Event, Phase, Verb, next_phase
 from control.engine.state import KEPT_COMMANDS, ShiftState
 from control.errors import Refused
@@ -81,6 +82,53 @@ def test_promote_goes_one_step_up_and_says_so() -> None:
     assert (taken.state.step, taken.state.share) == (2, Fraction(1, 2))
     assert taken.sentence == "ada sent v2 on to 50 %: looks good"
     assert taken.state.outbox[-1].actor == "ada"
+
+
+SAID = {
+    Verb.PROMOTE: ("ada sent v2 on to 50 %: looks odd", Phase.PROGRESSING),
+    Verb.PROMOTE_FULL: ("ada sent v2 on to 100 %: looks odd", Phase.PROGRESSING),
+    Verb.ROLLBACK: ("ada gave all traffic back to v1: looks odd", Phase.PROGRESSING),
+    Verb.PAUSE: (
+        "paused at 10 % (ada: looks odd): it does not advance, but goes back should v2 do harm",
+        Phase.PENDING,
+    ),
+    Verb.RESUME: ("resumed at 10 % (ada: looks odd)", Phase.PAUSED),
+    Verb.SUSPEND: ("suspended (ada: looks odd): nothing is written; v2 was to have 10 %", Phase.PROMOTED),
+    Verb.RETRY: ("a new run begins, from v1 to v2 (ada: looks odd)", Phase.ROLLED_BACK),
+}
+
+
+@pytest.mark.parametrize("verb", Verb)
+def test_who_asked_and_why_stands_in_the_journal_and_the_answer(verb: Verb) -> None:
+    text, phase = SAID[verb]
+    taken = accept(SHIFT, state(phase, returns_to=(Phase.PROMOTING,)), command(verb, reason="looks odd"))
+    entry = taken.state.outbox[-1]
+    assert (entry.actor, entry.sentence, taken.sentence) == ("ada", text, text)
+    without = accept(SHIFT, state(phase, returns_to=(Phase.PROMOTING,)), command(verb))
+    assert without.sentence == text.replace(": looks odd", "", 1)
+
+
+def test_a_promotion_by_hand_keeps_its_share_when_the_shift_has_gone_on() -> None:
+    once = accept(SHIFT, state(), command(Verb.PROMOTE, id="1")).state
+    left = accept(SHIFT, once, command(Verb.PROMOTE, id="2")).state.steps[0].left
+    assert left is not None
+    assert sentence(left, once, "translator") == "ada sent v2 on to 50 %"
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [{"reason": "x" * (MOST_REASON + 1)}, {"actor": "x" * (MOST_REASON + 1)}, {"id": "x" * (MOST_ID + 1)}],
+    ids=lambda changes: next(iter(changes)),
+)
+def test_words_that_would_crowd_out_the_state_are_refused(changes: dict[str, str]) -> None:
+    with pytest.raises(Refused, match="is the most"):
+        accept(SHIFT, state(), replace(command(Verb.PAUSE), **changes))  # type: ignore[arg-type]
+
+
+def test_what_a_person_writes_is_one_line_without_control_signs() -> None:
+    odd = replace(command(Verb.PAUSE, reason="two\nlines\x1b[31m {share}"), actor="ada\x07")
+    entry = accept(SHIFT, state(), odd).state.outbox[-1]
+    assert (entry.actor, "(ada: two lines [31m {share})" in entry.sentence) == ("ada", True)
 
 
 def test_promote_at_the_last_step_but_one_goes_to_the_end() -> None:

@@ -96,6 +96,39 @@ def test_repairs_that_lie_far_apart_are_no_conflict() -> None:
     assert (phase_of(world), world.share()) == (Phase.PROGRESSING, HALF)
 
 
+@pytest.mark.parametrize(("verb", "phase"), [(Verb.PAUSE, Phase.PAUSED), (Verb.SUSPEND, Phase.SUSPENDED)])
+def test_while_somebody_holds_it_the_status_says_who_and_why(verb: Verb, phase: Phase) -> None:
+    """Through ticks, through troubles that come and go, and through a second one that set it aside on top."""
+    world = begun()
+    command(world, verb, reason="odd answers")
+    assert "(ada: odd answers)" in status_of(world)["reason"]
+    run_for(world, timedelta(seconds=10))
+    world.unreachable = frozenset({"edge"})
+    run_for(world, timedelta(seconds=10))
+    world.unreachable = frozenset()
+    run_for(world, timedelta(seconds=20))
+    assert (phase_of(world), "(ada: odd answers)" in status_of(world)["reason"]) == (phase, True)
+
+
+def test_what_was_set_aside_twice_says_each_reason_in_turn() -> None:
+    world = begun()
+    command(world, Verb.PAUSE, reason="first")
+    command(world, Verb.SUSPEND, reason="second")
+    run_for(world, timedelta(seconds=20))
+    assert "(ada: second)" in status_of(world)["reason"]
+    command(world, Verb.RESUME, reason="third")
+    assert status_of(world)["reason"] == "resumed at 50 % (ada: third)"
+    run_for(world, timedelta(seconds=20))
+    assert "paused at 50 % (ada: first)" in status_of(world)["reason"]
+    command(world, Verb.RESUME, reason="fourth")
+    run_for(world, timedelta(seconds=5))
+    assert (phase_of(world), state_of(world).set_aside) == (Phase.PROGRESSING, ())
+    told = [str(entry["sentence"]) for entry in world.entries if entry["actor"] == "ada"]
+    assert [word for word in ("first", "second", "third", "fourth") if word in " ".join(told)] == [
+        "first", "second", "third", "fourth",
+    ]  # fmt: skip
+
+
 def conflicted() -> World:
     world = begun()
     for _ in range(3):
