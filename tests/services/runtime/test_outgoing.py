@@ -18,7 +18,7 @@ async def test_the_callers_deadline_goes_on_and_its_mesh_headers_do_not():
         front.probe.upstream = pb_grpc.TranslationServiceStub(channel)
         sent = (("x-envoy-attempt-count", "3"), ("x-envoy-expected-rq-timeout-ms", "9"), ("tidegate-x", "y"))
         await front.stub.TranslateText(ask("forward"), metadata=sent, timeout=4)
-        assert 0 < back.probe.remaining[0] <= front.probe.remaining[0] + 0.05 <= 4.05  # gRPC rounds a deadline
+        assert 0 < back.probe.remaining[0] < 4.5  # the caller's four seconds as gRPC rounds them, not the limit's five
         assert not [key for key in back.probe.metadata[0] if key.startswith(("x-envoy-", "tidegate-"))]
         assert front.probe.metadata[0]["x-envoy-attempt-count"] == "3"
 
