@@ -85,7 +85,7 @@ class Shifts:
     async def apply(self, text: bytes, source: str, *, dry_run: bool = False) -> ApplyResult:
         """Raises SpecError, Refused."""
         if len(text) > MAX_TEXT_BYTES:
-            raise Refused(f"{source} has {len(text)} bytes, {MAX_TEXT_BYTES} is the limit")
+            raise Refused(f"{source} has {len(text):,} bytes, {MAX_TEXT_BYTES:,} is the limit")
         shift = parse_shift(text, source)
         async with self.writing:
             return await _retried(lambda: self._apply(shift, dry_run=dry_run))
@@ -208,4 +208,4 @@ def _with_trouble(found: Mapping[str, Any], trouble: Trouble) -> dict[str, Any]:
     shown = {**found, "conditions": [*found.get("conditions", ()), condition]}
     if trouble.frozen:
         return {**shown, "phase": Phase.FAILED.value, "reason": trouble.message, "waitingFor": trouble.hint}
-    return {**shown, "waitingFor": f"{trouble.message}; looking again ({trouble.failures} in vain)"}
+    return {**shown, "waitingFor": f"{trouble.message}; looking again ({trouble.failures:,} in vain)"}

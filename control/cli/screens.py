@@ -21,6 +21,7 @@ from control.view.model import (
     SummaryView,
     VersionCounts,
 )
+from control.view.shift import untold_refusals
 
 BAR_CELLS = 24
 SUMMARY_WIDTH = 100
@@ -121,7 +122,7 @@ def _metric_table(metrics: Sequence[MetricRow], view: ShiftView) -> Table:
 def _why(view: ShiftView) -> list[RenderableType]:
     rows = [("why", view.reason), ("waits for", " ".join(p for p in (view.waiting.sentence, _left(view)) if p))]
     rows += [("late", f"{row.route}: {', '.join(row.late)}") for row in view.proxies if row.late]
-    rows += [("refused", rejection) for row in view.proxies for rejection in row.rejections]
+    rows += [("refused", rejection) for rejection in untold_refusals(view)]
     rows += [("note", condition) for condition in view.conditions]
     rows.append(("you can", view.next_command))
     return [_label(name, text) for name, text in rows if text]

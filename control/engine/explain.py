@@ -5,6 +5,7 @@ Three answers to each cause: why, what must happen next, and which command a per
 
 import math
 from fractions import Fraction
+from typing import assert_never
 
 from control.engine.decision import Decision
 from control.engine.evidence import TOLERATED, Metric, MetricEvidence, log_harm
@@ -40,6 +41,7 @@ def _say(template: str, decision: Decision, state: ShiftState, name: str) -> str
         "share": percent(state.share),
         "step": str(state.step),
         "compared": compared_facts(decision.facts, state),
+        "odds": odds(state.evidence.log_merged) if state.evidence is not None and _has_begun(state) else NOTHING,
         "asked": _asked(decision.facts),
     }
     return template.format_map(
@@ -58,10 +60,22 @@ class _Facts(dict[str, str]):
 
 
 _SHARES = frozenset({"ours", "theirs", "to"})
+_REQUESTS = frozenset({"windowCanary", "windowStable", "need", "of"})
+_COUNTS = frozenset({"last"})
 
 
 def _spoken(key: str, value: str) -> str:
-    return percent(Fraction(value)) if key in _SHARES else value
+    """A fact as people say it. Example: windowCanary "2013" is "2,013 requests"."""
+    if key in _SHARES:
+        return percent(Fraction(value))
+    if key in _REQUESTS:
+        return counted(int(value), "request")
+    return f"{int(value):,}" if key in _COUNTS else value
+
+
+def counted(number: int, noun: str) -> str:
+    """Example: (1, "request") is "1 request", (2013, "request") is "2,013 requests"."""
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
 def percent(share: Fraction) -> str:
@@ -84,18 +98,22 @@ def _count(log: float) -> str:
     return f"{value:,.0f}" if value >= 10 else f"{value:.2g}"
 
 
-_BAD = {
-    Metric.OUTCOMES: ("{bad} of {n} failed", "failed"),
-    Metric.ATTEMPTS: ("{bad} retries in {n} requests", "retries"),
-}
+def _part(metric: Metric, requests: int, bad: int) -> str:
+    """One version's numbers. Example: "14 of 410 failed", "30 retries in 1 request"."""
+    match metric:
+        case Metric.OUTCOMES:
+            return f"{bad:,} of {requests:,} failed"
+        case Metric.ATTEMPTS:
+            retries = f"{bad:,} retry" if bad == 1 else f"{bad:,} retries"
+            return f"{retries} in {counted(requests, 'request')}"
+        case _:
+            assert_never(metric)
 
 
 def compared(metric: Metric, canary: tuple[int, int], stable: tuple[int, int], log_e: float) -> str:
     """Both versions' numbers, what was tolerated, and the evidence. Units: (requests, bad ones)."""
-    template = _BAD[metric][0]
-    both = [template.format(bad=f"{bad:,}", n=f"{n:,}") for n, bad in (canary, stable)]
     margin = f"tolerated up to {TOLERATED.ratio:g} x stable + {TOLERATED.extra * 100:g} %"
-    return f"canary {both[0]}, stable {both[1]}; {margin}; {odds(log_e)}"
+    return f"canary {_part(metric, *canary)}, stable {_part(metric, *stable)}; {margin}; {odds(log_e)}"
 
 
 def compared_metric(found: MetricEvidence) -> str:
@@ -103,11 +121,15 @@ def compared_metric(found: MetricEvidence) -> str:
     return compared(found.metric, canary, stable, log_harm(found))
 
 
+def _has_begun(state: ShiftState) -> bool:
+    """Has anything been compared?"""
+    return state.evidence is not None and state.evidence.leading.canary_requests > 0
+
+
 def compared_facts(facts: dict[str, str], state: ShiftState) -> str:
     """The comparison that a decision rested on, or the present one when it kept no numbers."""
     if "metric" not in facts:
-        known = state.evidence is not None and state.evidence.leading.canary_requests > 0
-        return compared_metric(state.evidence.leading) if state.evidence and known else NOTHING
+        return compared_metric(state.evidence.leading) if state.evidence and _has_begun(state) else NOTHING
     if facts["canaryRequests"] == "0":
         return NOTHING
     canary, stable = ((int(facts[f"{name}Requests"]), int(facts[f"{name}Bad"])) for name in ("canary", "stable"))

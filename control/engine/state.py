@@ -200,7 +200,7 @@ class ShiftState:
             {"schema": SCHEMA} | encode(replace(self, cursor=Cursor())) | {"cursor": _packed(self.cursor)}
         )
         if (size := len(json.dumps(data, separators=(",", ":")))) > MOST_BYTES:
-            raise InvariantBroken(f"the state of a shift takes {size} bytes, more than {MOST_BYTES}")
+            raise InvariantBroken(f"the state of a shift takes {size:,} bytes, more than {MOST_BYTES:,}")
         return data
 
     @staticmethod

@@ -19,75 +19,76 @@ class Words:
 
 _MEND = "the documents must be mended; a change is seen at once"
 _DECIDE = "a person must decide"
+_LOOK = "the mesh must be looked at first"
 
 WORDS: dict[Cause, Words] = {
     Cause.STEP_ENTERED: Words(
-        "{canary} goes to {to}, step {toStep}: {compared}",
+        "{compared}",
         "every proxy must take the new weight",
     ),
     Cause.FULL_ENTERED: Words(
-        "{canary} goes to 100 %: {compared}",
+        "{compared}",
         "every proxy must take the new weight",
     ),
     Cause.PROMOTED: Words(
-        "{canary} has all traffic, acknowledged by every proxy and observed for the whole hold "
-        "({windowCanary} requests); at 100 % no traffic of {stable} is left to compare with, up to there: {compared}",
+        "every proxy runs 100 %, and {windowCanary} ended on {canary} during the hold; "
+        "nothing of {stable} is left to compare with; in the whole run: {compared}",
     ),
     Cause.HARM_FOUND: Words(
-        "{canary} does harm, all traffic goes back to {stable}: {metric}: {compared}",
+        "{canary} does harm: {metric}: {compared}",
     ),
     Cause.CANARY_GONE: Words(
-        "{canary} has no ready endpoint left, all traffic goes back to {stable}; that is no verdict on its answers",
+        "{canary} has no ready endpoint left; that is no verdict on its answers",
     ),
     Cause.DEADLINE_PASSED: Words(
-        "the deadline passed before the shift was done, all traffic goes back to {stable}",
+        "the deadline passed before the shift was done",
     ),
     Cause.SUPERSEDED: Words(
-        "the spec names another target or version; all traffic goes back to {stable} before that begins",
+        "the spec names another target or version, which begins once this run is back",
     ),
     Cause.DELETED: Words(
-        "the shift was deleted, all traffic goes back to {stable}",
+        "the shift was deleted",
     ),
     Cause.COMMANDED: Words(
-        "{by} gave all traffic back to {stable}{because}",
+        "{by} rolled it back{because}",
     ),
     Cause.PROMOTED_BY_HAND: Words(
         "{by} sent {canary} on to {to}{because}",
         "every proxy must take the new weight",
     ),
     Cause.ROLLED_BACK: Words(
-        "all traffic is back on {stable}: acknowledged by every proxy, and no request reaches {canary} any more",
+        "every proxy gives all traffic to {stable}, and no request reaches {canary} any more",
     ),
     Cause.FAILED: Words(
-        "{canary} does harm and keeps {share}, since onFailure is hold: {metric}: {compared}",
+        "{canary} does harm, and onFailure is hold: {metric}: {compared}",
         _DECIDE,
         "rollback",
     ),
     Cause.CONFLICT: Words(
-        "somebody else keeps writing these weights: {canary} stays at the lower, {share}, and nothing more is written",
+        "somebody else keeps writing these weights: the lower ones are kept, and nothing more is written",
         "whoever else writes them must stop; then resume",
         "resume",
     ),
     Cause.RENEWED: Words(
-        "a new run begins, from {stable} to {canary}{asked}",
-        "the mesh must be looked at first",
+        "a new run, from {stable} to {canary}{asked}",
+        _LOOK,
     ),
     Cause.PAUSED: Words(
-        "paused at {share}{asked}: it does not advance, but goes back should {canary} do harm",
+        "paused{asked}: only harm moves it, back to {stable}",
         "somebody must resume it",
         "resume",
     ),
     Cause.RESUMED: Words(
-        "resumed at {share}{asked}",
+        "resumed{asked}",
     ),
     Cause.SUSPENDED: Words(
-        "suspended{asked}: nothing is written; {canary} was to have {share}",
+        "suspended{asked}: no weight is written",
         "somebody must resume it",
         "resume",
     ),
     Cause.NOT_BEGUN: Words(
-        "it has not begun",
-        "the mesh must be looked at first",
+        "it was just applied",
+        _LOOK,
     ),
     Cause.ROUTE_MISSING: Words("{message}", _MEND),
     Cause.DESTINATION_MISSING: Words("{message}", _MEND),
@@ -137,8 +138,8 @@ WORDS: dict[Cause, Words] = {
         "a look at the metrics must find no request on {canary} any more",
     ),
     Cause.HOLDING: Words(
-        "{canary} holds {share}: {compared}",
-        "the hold of step {step} must pass",
+        "{odds}",
+        "the hold must pass",
         "promote",
     ),
     Cause.NO_DATA: Words(
@@ -147,8 +148,8 @@ WORDS: dict[Cause, Words] = {
         "promote",
     ),
     Cause.INSUFFICIENT: Words(
-        "too little was seen at {share} to judge: {windowCanary} requests of {canary}, {windowStable} of {stable}",
-        "{need} requests of {canary} are needed, and some of {stable}",
+        "too little was seen at {share} to judge: {windowCanary} of {canary}, {windowStable} of {stable}",
+        "{need} of {canary} must be seen, and some of {stable}",
         "promote",
     ),
     Cause.METRICS_UNAVAILABLE: Words(
@@ -161,15 +162,15 @@ WORDS: dict[Cause, Words] = {
         "rollback",
     ),
     Cause.NOT_OBSERVED: Words(
-        "{last} of the last {of} requests still ended on {stable}",
+        "{last} of the last {of} still ended on {stable}",
         "all requests must be seen on {canary}",
     ),
     Cause.OVERDUE: Words(
-        "the deadline has passed; since onDeadline is hold, {canary} stays at {share}",
+        "the deadline has passed, and onDeadline is hold",
         _DECIDE,
         "rollback",
     ),
-    Cause.DONE: Words("{canary} has {share} of the traffic; this run is over"),
+    Cause.DONE: Words("this run is over"),
     Cause.STEP_ACKNOWLEDGED: Words("every proxy runs {share}"),
     Cause.DRIFT_REPAIRED: Words("somebody set {canary} to {theirs} on {route}: set back to {ours}"),
     Cause.SPEC_CHANGED: Words("the spec changed; it counts from the next step on, the weight stays at {share}"),

@@ -106,7 +106,7 @@ async def play(folder: Path, rate: float, fault: str | None) -> Ending:
             load(system.run.gateway, rate, folder / "logs" / "loadgen.err.log") as traffic,
             GrpcShiftClient(system.run.control, system.token) as client,
         ):
-            progress.stage(f"sending {rate:g} requests a second to the gateway {system.run.gateway}")
+            progress.stage(f"sending {rate:,g} requests a second to the gateway {system.run.gateway}")
             await traffic.served(WARM_REQUESTS)
             await client.apply(SHIFT.read_bytes(), SHIFT.name)
             document = await _followed(client, traffic, progress)

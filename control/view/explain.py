@@ -1,6 +1,7 @@
 """Why is a shift where it is, what do the numbers say, what happens next, and which command moves it?"""
 
 from control.view.model import ExplainView, MetricRow, ShiftView, StepMark
+from control.view.shift import untold_refusals
 
 MOVES_OF_PHASE = {
     "Pending": ("pause", "rollback"),
@@ -27,8 +28,9 @@ MEANING = {
 
 
 def explain_view(view: ShiftView) -> ExplainView:
+    """The headline, and below it what it doesn't say: nothing stands here twice."""
     answers = (
-        ("Where is it?", (f"{view.name}: {view.headline}.", *_weights(view))),
+        ("Where is it?", _weights(view)),
         ("Why?", tuple(line for line in (view.reason, *_troubles(view)) if line)),
         ("What do the numbers say?", _numbers(view)),
         ("What happens next?", _next(view)),
@@ -66,12 +68,19 @@ def _weights(view: ShiftView) -> tuple[str, ...]:
 
 def _troubles(view: ShiftView) -> tuple[str, ...]:
     late = [f"{row.route}: {row.text}; late: {', '.join(row.late)}." for row in view.proxies if row.late]
-    refused = [f"Refused by {rejection}" for row in view.proxies for rejection in row.rejections]
+    refused = [f"Refused by {rejection}" for rejection in untold_refusals(view)]
     return (*late, *refused, *view.conditions)
 
 
 def _numbers(view: ShiftView) -> tuple[str, ...]:
-    return tuple(f"{row.title}: {row.verdict}: {row.sentence or _both(row, view)}" for row in view.metrics)
+    return tuple(": ".join(part for part in (row.title, row.verdict, _seen(row, view)) if part) for row in view.metrics)
+
+
+def _seen(row: MetricRow, view: ShiftView) -> str:
+    """The numbers in words, without what was told as the reason."""
+    if row.sentence and row.sentence in view.reason:
+        return ""
+    return row.sentence.removesuffix(f"; {view.reason}") or _both(row, view)
 
 
 def _both(row: MetricRow, view: ShiftView) -> str:

@@ -31,14 +31,14 @@ TONE_OF_VERDICT = {
 HEADLINE_OF_PHASE = {
     "Pending": "has not begun",
     "Progressing": "{canary} takes {share}, {step}",
-    "Paused": "paused with {canary} at {share}, {step}",
+    "Paused": "{canary} stays at {share}, {step}",
     "Promoting": "{canary} is being given all traffic",
     "Promoted": "{canary} has all traffic",
     "RollingBack": "all traffic is going back to {stable}",
     "RolledBack": "{stable} has all traffic again",
-    "Suspended": "hands off: no weight is written, {canary} stays at {share}",
-    "Conflict": "somebody else keeps writing the weights: {canary} stays at {share}",
-    "Failed": "{canary} failed and stays at {share} until a person decides",
+    "Suspended": "{canary} stays at {share}",
+    "Conflict": "{canary} stays at {share}",
+    "Failed": "{canary} stays at {share}",
 }
 ON_THE_WAY = "{canary} goes from {share} to {target}, {step}"
 FINISHED = frozenset({"Promoted", "RolledBack"})
@@ -156,10 +156,26 @@ def proxy_row(row: Mapping[str, Any]) -> ProxyRow:
     )
 
 
+def untold_refusals(view: ShiftView) -> tuple[str, ...]:
+    """What proxies refused, as "proxy: message", without the one that is the reason already."""
+    rejections = (rejection for row in view.proxies for rejection in row.rejections)
+    return tuple(each for each in rejections if not _is_told(each, view.reason))
+
+
+def _is_told(rejection: str, reason: str) -> bool:
+    proxy, _, message = rejection.partition(": ")
+    return proxy in reason.split() and message in reason
+
+
 def _conditions(status: Mapping[str, Any]) -> tuple[str, ...]:
-    """Conditions that say more than the reason does."""
-    rows = [row for row in read.rows(status, "conditions") if row.get("message") != status.get("reason")]
-    return tuple(_condition(row) for row in rows)
+    """Conditions that say more than the reason does, and than what is waited for."""
+    told = (read.text(status, "reason"), read.text(status, "waitingFor"))
+    rows = read.rows(status, "conditions")
+    return tuple(_condition(row) for row in rows if not _is_said(read.text(row, "message"), told))
+
+
+def _is_said(message: str, told: tuple[str, ...]) -> bool:
+    return bool(message) and any(message in text for text in told)
 
 
 def _condition(row: Mapping[str, Any]) -> str:

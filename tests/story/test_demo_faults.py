@@ -49,6 +49,6 @@ def test_a_bad_version_is_rolled_back_for_the_right_reason(fault: str, signals: 
 
 def why_it_went_back(seen: dict[str, Any]) -> str:
     """The sentence of the journal entry that sent all traffic back."""
-    back = [entry["sentence"] for entry in seen["history"] if "all traffic goes back" in entry["sentence"]]
+    back = [entry["sentence"] for entry in seen["history"] if entry["reason"] in ("HarmFound", "CanaryGone")]
     assert len(back) == 1, seen["history"]
     return back[0]

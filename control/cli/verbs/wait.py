@@ -114,8 +114,13 @@ def command(
     Exit codes: 0 it got there; 1 it ended otherwise; 3 it was rolled back; 4 the time was up; 5 the controller went.
     """
     code, view = run(_wait(state_dir, namespace, name, goal, timeout, quiet))
-    emit(view, output, lambda _look: f"{view.name}: {view.headline}")
+    emit(view, output, lambda _look: ": ".join(part for part in _parts(view) if part))
     ctx.exit(code)
+
+
+def _parts(view: ShiftView) -> tuple[str, ...]:
+    """One that stopped short says why."""
+    return view.name, view.headline, "" if view.finished else view.reason
 
 
 async def _wait(

@@ -9,9 +9,13 @@ import pytest
 from control.cli.live import LiveProgress, render_summary
 from control.cli.look import Look, look_at
 from control.cli.screens import shift_screen
+from control.engine.state import new_state
+from control.engine.status import status as engine_status
+from control.spec import to_document
 from control.view.shift import shift_view
 from control.view.summary import load_view, summary_view
 from tests.support.cli_documents import LOAD, NOW, document, evidence, journal, promoted, rolled_back, status, step
+from tests.support.shifts import shift
 
 
 class Paper:
@@ -72,6 +76,12 @@ def test_each_news_is_told_once() -> None:
         f"translator: step {number}: advance: No harm seen in 21 requests." for number in range(1, 6)
     ]
     assert lines[-1] == "translator: v2 has all traffic: v2 passed all steps."
+
+
+def test_the_first_line_says_once_that_nothing_has_begun() -> None:
+    applied = {"status": engine_status(shift(), new_state(shift()), NOW)}
+    lines = told(to_document(shift()) | applied, heartbeat=timedelta(hours=1))
+    assert lines[1:] == ["translator: has not begun: it was just applied"]
 
 
 def test_a_step_of_a_second_run_is_told_again() -> None:

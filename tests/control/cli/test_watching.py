@@ -174,6 +174,12 @@ def test_how_a_wait_ends(control: Control, goal: str, whole: dict[str, Any], cod
     assert ran.out.startswith("translator: ")
 
 
+def test_a_wait_that_ends_short_of_its_goal_says_why(control: Control) -> None:
+    control.put(document(status(phase="Failed", reason="v2 does harm")))
+    ran = tidegate("wait", "--for", "promoted", "--state-dir", str(control.state_dir))
+    assert (ran.code, ran.out) == (1, "translator: v2 stays at 5 %: v2 does harm\n")
+
+
 def test_a_wait_hears_of_the_change_that_it_waits_for(moving: Control) -> None:
     wait = Piped(moving, "wait", "--for", "promoted", "--timeout", "20s")
     moving.put(promoted())

@@ -87,14 +87,11 @@ def test_promote_goes_one_step_up_and_says_so() -> None:
 SAID = {
     Verb.PROMOTE: ("ada sent v2 on to 50 %: looks odd", Phase.PROGRESSING),
     Verb.PROMOTE_FULL: ("ada sent v2 on to 100 %: looks odd", Phase.PROGRESSING),
-    Verb.ROLLBACK: ("ada gave all traffic back to v1: looks odd", Phase.PROGRESSING),
-    Verb.PAUSE: (
-        "paused at 10 % (ada: looks odd): it does not advance, but goes back should v2 do harm",
-        Phase.PENDING,
-    ),
-    Verb.RESUME: ("resumed at 10 % (ada: looks odd)", Phase.PAUSED),
-    Verb.SUSPEND: ("suspended (ada: looks odd): nothing is written; v2 was to have 10 %", Phase.PROMOTED),
-    Verb.RETRY: ("a new run begins, from v1 to v2 (ada: looks odd)", Phase.ROLLED_BACK),
+    Verb.ROLLBACK: ("ada rolled it back: looks odd", Phase.PROGRESSING),
+    Verb.PAUSE: ("paused (ada: looks odd): only harm moves it, back to v1", Phase.PENDING),
+    Verb.RESUME: ("resumed (ada: looks odd)", Phase.PAUSED),
+    Verb.SUSPEND: ("suspended (ada: looks odd): no weight is written", Phase.PROMOTED),
+    Verb.RETRY: ("a new run, from v1 to v2 (ada: looks odd)", Phase.ROLLED_BACK),
 }
 
 

@@ -64,4 +64,4 @@ def test_a_share_as_people_say_it(share: str, text: str) -> None:
 
 def test_before_anything_was_compared_that_is_said() -> None:
     step = Decision(Cause.STEP_ENTERED, facts={"to": "1/20", "toStep": "1"})
-    assert sentence(step, state(evidence=None), "translator") == f"v2 goes to 5 %, step 1: {NOTHING}"
+    assert sentence(step, state(evidence=None), "translator") == NOTHING

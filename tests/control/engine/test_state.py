@@ -44,7 +44,7 @@ def test_a_state_with_a_hundred_proxies_and_thirty_steps_fits() -> None:
 
 
 def test_a_state_that_does_not_fit_is_our_bug() -> None:
-    with pytest.raises(InvariantBroken, match=f"more than {MOST_BYTES}"):
+    with pytest.raises(InvariantBroken, match=f"more than {MOST_BYTES:,}"):
         replace(state(), commands=tuple(str(number) for number in range(10_000))).to_json()
 
 

@@ -117,9 +117,9 @@ def test_what_was_set_aside_twice_says_each_reason_in_turn() -> None:
     run_for(world, timedelta(seconds=20))
     assert "(ada: second)" in status_of(world)["reason"]
     command(world, Verb.RESUME, reason="third")
-    assert status_of(world)["reason"] == "resumed at 50 % (ada: third)"
+    assert status_of(world)["reason"] == "resumed (ada: third)"
     run_for(world, timedelta(seconds=20))
-    assert "paused at 50 % (ada: first)" in status_of(world)["reason"]
+    assert "paused (ada: first)" in status_of(world)["reason"]
     command(world, Verb.RESUME, reason="fourth")
     run_for(world, timedelta(seconds=5))
     assert (phase_of(world), state_of(world).set_aside) == (Phase.PROGRESSING, ())

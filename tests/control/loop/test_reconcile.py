@@ -68,7 +68,7 @@ def both_fail_alike(world: World) -> None:
 
 
 SCENARIOS = {
-    "a healthy version is promoted": Scenario(healthy, Phase.PROMOTED, Fraction(1), "v2 has all traffic"),
+    "a healthy version is promoted": Scenario(healthy, Phase.PROMOTED, Fraction(1), "every proxy runs 100 %"),
     "failures of the canary roll it back": Scenario(
         fails_for_callers, Phase.ROLLED_BACK, Fraction(0), "outcomes: canary"
     ),
@@ -79,12 +79,14 @@ SCENARIOS = {
         dies_at_first_step, Phase.ROLLED_BACK, Fraction(0), "no ready endpoint left"
     ),
     "a person rolls back": Scenario(person_rolls_back, Phase.ROLLED_BACK, Fraction(0), "a bad feeling"),
-    "a person promotes to the end": Scenario(person_promotes_fully, Phase.PROMOTED, Fraction(1), "v2 has all traffic"),
+    "a person promotes to the end": Scenario(
+        person_promotes_fully, Phase.PROMOTED, Fraction(1), "every proxy runs 100 %"
+    ),
     "a foreign change upwards is repaired": Scenario(
-        somebody_raises_once, Phase.PROMOTED, Fraction(1), "v2 has all traffic"
+        somebody_raises_once, Phase.PROMOTED, Fraction(1), "every proxy runs 100 %"
     ),
     "a failure that both share harms nobody": Scenario(
-        both_fail_alike, Phase.PROMOTED, Fraction(1), "v2 has all traffic"
+        both_fail_alike, Phase.PROMOTED, Fraction(1), "every proxy runs 100 %"
     ),
 }
 

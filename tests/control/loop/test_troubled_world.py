@@ -130,7 +130,7 @@ def test_too_few_requests_hold_and_more_let_it_go_on() -> None:
     run_for(world, timedelta(seconds=30))
     status = status_of(world)
     assert (phase_of(world), status["verdict"]) == (Phase.PROGRESSING, "insufficient")
-    assert "200 requests of v2 are needed" in status["waitingFor"]
+    assert "200 requests of v2 must be seen" in status["waitingFor"]
     world.rps = 200
     run(world)
     assert phase_of(world) is Phase.PROMOTED

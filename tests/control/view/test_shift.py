@@ -44,7 +44,7 @@ def test_every_phase_has_a_headline(phase: str) -> None:
     ("changes", "headline"),
     [
         pytest.param({}, "v2 goes from 1 % to 5 %, step 2 of 5", id="the step is not configured yet"),
-        pytest.param({"phase": "Paused"}, "paused with v2 at 1 %, step 2 of 5", id="paused"),
+        pytest.param({"phase": "Paused"}, "v2 stays at 1 %, step 2 of 5", id="paused"),
         pytest.param({"stepShare": None}, "v2 takes 1 %, step 2 of 5", id="nobody says where it goes"),
         pytest.param({"share": {}}, "v2 takes unknown, step 2 of 5", id="nobody knows what is configured"),
     ],
@@ -217,6 +217,12 @@ def test_a_condition_that_repeats_the_reason_is_told_once() -> None:
     rows = [{"type": "Drift", "message": "weights were changed"}]
     view = shift_view(document(status(reason="weights were changed", conditions=rows)), [], NOW)
     assert view.conditions == ()
+
+
+def test_a_trouble_that_is_waited_for_is_told_once() -> None:
+    rows = [{"type": "Unavailable", "message": "the mesh does not answer"}]
+    waits = "the mesh does not answer; looking again (1,200 in vain)"
+    assert shift_view(document(status(waitingFor=waits, conditions=rows)), [], NOW).conditions == ()
 
 
 @pytest.mark.parametrize(
