@@ -88,7 +88,7 @@ def _target(shift: TrafficShift, state: ShiftState, event: Event) -> dict[str, s
     if event not in (Event.ADVANCE, Event.FILL):
         return {}
     ahead = next_step(shift.strategy, state.share)
-    return {"to": str(ahead[1] if ahead is not None and event is Event.ADVANCE else 1)}
+    return {"to": str(ahead if ahead is not None and event is Event.ADVANCE else 1)}
 
 
 def _allowed(shift: TrafficShift, state: ShiftState, command: Command) -> Event:
@@ -108,7 +108,7 @@ def _event(shift: TrafficShift, state: ShiftState, verb: Verb) -> Event | None:
     """The event that the verb means here, None when it is impossible."""
     event = _EVENTS[verb]
     begun = state.step > 0
-    if event is Event.ADVANCE and (ahead := next_step(shift.strategy, state.share)) is not None and ahead[1] == 1:
+    if event is Event.ADVANCE and next_step(shift.strategy, state.share) == 1:
         event = Event.FILL
     if event in (Event.ADVANCE, Event.FILL) and not begun:
         return None

@@ -171,9 +171,9 @@ def _beginning(at: Situation) -> Decision | None:
 
 def _upwards(at: Situation) -> Decision:
     strategy, state = at.shift.strategy, at.state
-    number, share = next_step(strategy, state.share) or (len(strategy.steps), Fraction(1))
+    share = next_step(strategy, state.share) or Fraction(1)
     cause = Cause.FULL_ENTERED if share == 1 else Cause.STEP_ENTERED
-    facts = _window_facts(state) | {"to": str(share), "toStep": str(number)}
+    facts = _window_facts(state) | {"to": str(share)}
     return Decision(cause, way_up(strategy, state.share), facts)
 
 

@@ -39,7 +39,6 @@ def _say(template: str, decision: Decision, state: ShiftState, name: str) -> str
         "canary": state.subject.canary,
         "stable": state.subject.stable,
         "share": percent(state.share),
-        "step": str(state.step),
         "compared": compared_facts(decision.facts, state),
         "odds": odds(state.evidence.log_merged) if state.evidence is not None and _has_begun(state) else NOTHING,
         "asked": _asked(decision.facts),

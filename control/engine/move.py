@@ -12,15 +12,13 @@ from control.engine.evidence import fresh
 from control.engine.journal import CONTROLLER, noted
 from control.engine.observation import Observation
 from control.engine.phase import BACK, Event, Phase, next_phase
-from control.engine.plan import next_step, step_at
+from control.engine.plan import next_step
 from control.engine.state import Drift, Intent, ShiftState, Step, Window, new_state, subject_of
 from control.errors import InvariantBroken
 from control.spec import TrafficShift
 
 NOWHERE = Observation(datetime.min, ())  # noqa: DTZ901 (never compared)
 """What is known of the world where a person's command is taken: nothing."""
-
-_AT_A_STEP = frozenset({Phase.PROGRESSING, Phase.PAUSED, Phase.PROMOTING})
 
 
 def move(
@@ -118,13 +116,13 @@ def _intended(state: ShiftState, share: Fraction, now: datetime, seen: Observati
 def _step_up(
     shift: TrafficShift, state: ShiftState, decision: Decision, now: datetime, seen: Observation
 ) -> ShiftState:
-    full = len(shift.strategy.steps), Fraction(1)
-    number, share = full if decision.event is Event.FILL else next_step(shift.strategy, state.share) or full
+    ahead = next_step(shift.strategy, state.share)
+    share = ahead if ahead is not None and decision.event is not Event.FILL else Fraction(1)
     intended = _intended(_closed(state, decision, now), share, now, seen)
     return replace(
         intended,
-        step=number,
-        steps=(*intended.steps, Step(number, share, now)),
+        step=state.step + 1,
+        steps=(*intended.steps, Step(state.step + 1, share, now)),
         started_at=state.started_at or now,
         evidence=state.evidence or fresh(seen.retries),
         returns_to=(),
@@ -198,6 +196,5 @@ def adopt(shift: TrafficShift, state: ShiftState, now: datetime) -> ShiftState:
     """An edited spec counts from the next step on: the weight stays. Another subject is not adopted but begun anew."""
     if shift.generation == state.generation or state.phase is Phase.ROLLED_BACK or subject_of(shift) != state.subject:
         return state
-    step = step_at(shift.strategy, state.share) if state.phase in _AT_A_STEP and state.share else state.step
-    adopted = replace(state, generation=shift.generation, step=step)
+    adopted = replace(state, generation=shift.generation)
     return adopted if state.intent is None else noted(adopted, Decision(Cause.SPEC_CHANGED), now, name=shift.name)

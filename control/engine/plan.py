@@ -22,7 +22,7 @@ class PlannedStep:
 
 
 def plan(strategy: StepStrategy, requests_per_s: float | None = None) -> tuple[PlannedStep, ...]:
-    """The steps with the earliest time of each: its hold, or longer where the traffic needs longer for enough requests.
+    """All steps with the earliest time of each: its hold, or longer where the traffic needs longer for enough requests.
 
     Example: 1% of 10 requests a second are 20 canary requests after 200 s; a hold of 10 s does not shorten that.
     """
@@ -39,15 +39,14 @@ def step_length(strategy: StepStrategy, share: Fraction, requests_per_s: float |
     return max(strategy.hold, timedelta(seconds=strategy.min_requests / (requests_per_s * float(share))))
 
 
-def next_step(strategy: StepStrategy, share: Fraction) -> tuple[int, Fraction] | None:
-    """Number and share of the first step above `share`, None when there is none."""
-    ahead = [(number, each) for number, each in enumerate(strategy.steps, start=1) if each > share]
-    return ahead[0] if ahead else None
+def shares_ahead(strategy: StepStrategy, share: Fraction) -> tuple[Fraction, ...]:
+    """The steps above `share`, in order."""
+    return tuple(each for each in strategy.steps if each > share)
 
 
-def step_at(strategy: StepStrategy, share: Fraction) -> int:
-    """The number of the step that `share` has reached."""
-    return sum(each <= share for each in strategy.steps)
+def next_step(strategy: StepStrategy, share: Fraction) -> Fraction | None:
+    """The share of the first step above `share`, None when there is none."""
+    return next(iter(shares_ahead(strategy, share)), None)
 
 
 def way_up(strategy: StepStrategy, share: Fraction) -> Event | None:
@@ -55,6 +54,6 @@ def way_up(strategy: StepStrategy, share: Fraction) -> Event | None:
     ahead = next_step(strategy, share)
     if ahead is None:
         return None
-    if ahead[1] == 1:
+    if ahead == 1:
         return Event.FILL
     return Event.ADVANCE if share else Event.BEGIN

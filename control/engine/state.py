@@ -101,7 +101,10 @@ class Window:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One step of the run: when, what was weighed there, and why it was left."""
+    """One step of the run: when, what was weighed there, and why it was left.
+
+    `step` counts the steps that the run has taken. It is no place in the plan, which may be edited meanwhile.
+    """
 
     step: int
     share: Fraction

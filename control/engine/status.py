@@ -11,6 +11,7 @@ from control.engine.evidence import MetricEvidence, log_harm
 from control.engine.explain import MOST_SHOWN, compared_metric, next_command, sentence, waiting_for
 from control.engine.judge import LOG_HOLD
 from control.engine.phase import FINISHED, Event, Phase, Verdict
+from control.engine.plan import shares_ahead
 from control.engine.readings import Tally
 from control.engine.state import RouteSeen, ShiftState, Step
 from control.spec import TrafficShift
@@ -46,7 +47,8 @@ def status(shift: TrafficShift, state: ShiftState, now: datetime) -> dict[str, A
         "run": state.run,
         "phase": state.phase.value,
         "step": state.step,
-        "totalSteps": len(shift.strategy.steps),
+        "totalSteps": state.step
+        + len(shares_ahead(shift.strategy, state.steps[-1].share if state.steps else Fraction(0))),
         "stepShare": str(state.share),
         "share": _shares(state),
         "verdict": state.seen.verdict.value,

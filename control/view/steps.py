@@ -56,23 +56,18 @@ def planned_shares(spec: Mapping[str, Any]) -> tuple[Fraction, ...]:
     return tuple(share for share in parsed if share is not None)
 
 
-def next_share(spec: Mapping[str, Any], status: Mapping[str, Any]) -> Fraction:
-    """The share that the next step gives: the first planned one above the present; 0 while it goes back."""
-    planned, present = planned_shares(spec), read.share(status.get("stepShare")) or Fraction(0)
-    if read.text(status, "phase") == "RollingBack" or not planned:
-        return Fraction(0)
-    return next((share for share in planned if share > present), planned[-1])
-
-
 def step_rows(spec: Mapping[str, Any], status: Mapping[str, Any], now: datetime) -> tuple[StepRow, ...]:
-    """One row a planned step; a step that the status tells of carries what happened in it."""
-    told = {read.whole(step, "step"): step for step in read.rows(status, "steps")}
-    planned = planned_shares(spec)
-    numbers = range(1, max(len(planned), *told, 0) + 1) if told else range(1, len(planned) + 1)
-    return tuple(
-        _row(number, told.get(number, {}), planned[number - 1] if number <= len(planned) else None, status, now)
-        for number in numbers
-    )
+    """A row for each step that was taken, by the plan of its time, then one for each that the present plan still has.
+
+    Example: at the third step, 20 %, of 1, 5, 20, 50 and 100 % the plan becomes 2, 10, 40, 100 %: the rows are 1, 5, 20
+    (taken), 40 and 100 %.
+    """
+    taken = read.rows(status, "steps")
+    last = taken[-1] if taken else {}
+    reached, number = read.share(last.get("share")) or Fraction(0), read.whole(last, "step")
+    ahead = [share for share in planned_shares(spec) if share > reached]
+    rows = [_row(read.whole(step, "step"), step, None, status, now) for step in taken]
+    return (*rows, *(_row(number + i, {}, share, status, now) for i, share in enumerate(ahead, 1)))
 
 
 def _row(

@@ -88,12 +88,12 @@ def _from_file(file: BinaryIO) -> "tuple[TrafficShift, Fraction]":
 async def _from_controller(state_dir: Path, namespace: str, name: str) -> "tuple[TrafficShift, Fraction]":
     """The shift, and the share of its next step."""
     from control.spec import from_document
-    from control.view.steps import next_share
+    from control.view.plan import next_share
 
     async with controller(state_dir) as client:
         shift = await resolve(client, namespace, name)
-    asked = {key: value for key, value in shift.document.items() if key != "status"}
-    return from_document(asked), next_share(shift.spec, shift.status)
+    asked = from_document({key: value for key, value in shift.document.items() if key != "status"})
+    return asked, next_share(asked.strategy, shift.status)
 
 
 def _documents(place: Path) -> "Sequence[Document]":

@@ -7,7 +7,6 @@ import click
 from control.cli.inputs import read_input
 from control.cli.options import examples, output_option
 from control.cli.printing import emit, screen
-from control.view.plan import plan_view
 
 
 @click.command("plan", epilog=examples("tidegate plan shift.yaml", "tidegate plan shift.yaml --rate 200"))
@@ -26,8 +25,7 @@ def command(file: BinaryIO, rate: float | None, output: str) -> None:
     Works without a controller. With --rate, steps whose traffic is too thin for their hold are told.
     """
     from control.cli.manifest import parsed
-    from control.spec import to_document
+    from control.view.plan import plan_view
 
-    shift = parsed(*read_input(file))
-    plan = plan_view(to_document(shift), rate=rate)
+    plan = plan_view(parsed(*read_input(file)), rate=rate)
     emit(plan, output, screen("tables:plan_screen", plan))

@@ -63,5 +63,5 @@ def test_a_share_as_people_say_it(share: str, text: str) -> None:
 
 
 def test_before_anything_was_compared_that_is_said() -> None:
-    step = Decision(Cause.STEP_ENTERED, facts={"to": "1/20", "toStep": "1"})
+    step = Decision(Cause.STEP_ENTERED, facts={"to": "1/20"})
     assert sentence(step, state(evidence=None), "translator") == NOTHING

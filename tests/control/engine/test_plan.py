@@ -6,25 +6,25 @@ from fractions import Fraction
 import pytest
 
 from control.engine.phase import Event
-from control.engine.plan import next_step, plan, step_at, step_length, way_up
+from control.engine.plan import next_step, plan, shares_ahead, step_length, way_up
 from tests.support.shifts import shift
 
 STRATEGY = shift(steps="1%, 20%, 100%", hold="10s").strategy
 
 
 @pytest.mark.parametrize(
-    ("share", "step", "ahead", "event"),
+    ("share", "ahead", "event"),
     [
-        ("0", 0, (1, Fraction(1, 100)), Event.BEGIN),
-        ("1/100", 1, (2, Fraction(1, 5)), Event.ADVANCE),
-        ("1/10", 1, (2, Fraction(1, 5)), Event.ADVANCE),
-        ("1/5", 2, (3, Fraction(1)), Event.FILL),
-        ("1", 3, None, None),
+        ("0", ["1/100", "1/5", "1"], Event.BEGIN),
+        ("1/100", ["1/5", "1"], Event.ADVANCE),
+        ("1/10", ["1/5", "1"], Event.ADVANCE),
+        ("1/5", ["1"], Event.FILL),
+        ("1", [], None),
     ],
 )
-def test_the_next_step_is_the_first_above(share: str, step: int, ahead: object, event: Event | None) -> None:
-    assert step_at(STRATEGY, Fraction(share)) == step
-    assert next_step(STRATEGY, Fraction(share)) == ahead
+def test_the_next_step_is_the_first_above(share: str, ahead: list[str], event: Event | None) -> None:
+    assert [str(each) for each in shares_ahead(STRATEGY, Fraction(share))] == ahead
+    assert next_step(STRATEGY, Fraction(share)) == (Fraction(ahead[0]) if ahead else None)
     assert way_up(STRATEGY, Fraction(share)) is event
 
 

@@ -243,6 +243,35 @@ def test_an_edited_spec_counts_from_the_next_step_on() -> None:
     assert phase_of(world) is Phase.PROMOTED
 
 
+@pytest.mark.parametrize(
+    ("edited", "shares"),
+    [
+        ("1%, 2%, 3%, 10%, 50%, 100%", "1/10 1/2 1"),
+        ("20%, 30%, 100%", "1/10 1/5 3/10 1"),
+        ("100%", "1/10 1"),
+    ],
+    ids=["steps inserted below", "other steps above", "steps removed"],
+)
+def test_every_step_that_was_taken_is_told_whatever_became_of_the_plan(edited: str, shares: str) -> None:
+    world = begun(steps="10%, 50%, 100%", hold="2s")
+    apply(world, shift(steps=edited, hold="2s"))
+    run(world)
+    found = status_of(world)
+    assert " ".join(step["share"] for step in found["steps"]) == shares
+    assert [step["step"] for step in found["steps"]] == list(range(1, len(shares.split()) + 1))
+    assert found["step"] == found["totalSteps"] == len(shares.split())
+
+
+def test_the_steps_that_are_left_are_those_above_the_present_one() -> None:
+    world = begun(steps="10%, 50%, 100%", hold="1h")
+    assert (status_of(world)["step"], status_of(world)["totalSteps"]) == (1, 3)
+    apply(world, shift(steps="1%, 2%, 5%, 20%, 30%, 40%, 100%", hold="1h"))
+    run_for(world, timedelta(seconds=5))
+    assert (status_of(world)["step"], status_of(world)["totalSteps"]) == (1, 5)
+    command(world, Verb.PROMOTE_FULL)
+    assert (status_of(world)["step"], status_of(world)["totalSteps"]) == (2, 2)
+
+
 def test_an_edited_version_first_takes_the_running_one_back() -> None:
     world = begun()
     for document, route in (("translator", "primary"), ("edge", None)):

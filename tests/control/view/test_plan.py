@@ -1,30 +1,16 @@
-from datetime import timedelta
 from fractions import Fraction
 from typing import Any
 
 import pytest
 
-from control.view.plan import expected, plan_view
-from tests.support.cli_documents import document
+from control.view.plan import next_share, plan_view
+from tests.support.shifts import shift
 
-
-@pytest.mark.parametrize(
-    ("share", "hold_s", "needed", "rate", "seconds"),
-    [
-        pytest.param("1/100", 5, 20, 200, 10, id="20 of 2 a second take 10 s"),
-        pytest.param("1/100", 15, 20, 200, 15, id="the hold is longer"),
-        pytest.param("1", 5, 20, 200, 5, id="plenty of traffic"),
-        pytest.param("1/100", 5, 20, None, 5, id="nobody knows the traffic"),
-        pytest.param("0", 5, 20, 200, 5, id="no share, no requests"),
-    ],
-)
-def test_how_long_a_step_takes(share: str, hold_s: int, needed: int, rate: float | None, seconds: int) -> None:
-    found = expected(Fraction(share), hold=timedelta(seconds=hold_s), needed=needed, rate=rate)
-    assert found == timedelta(seconds=seconds)
+FIVE = "1%, 5%, 20%, 50%, 100%"
 
 
 def test_enough_traffic() -> None:
-    plan = plan_view(document(), rate=200)
+    plan = plan_view(shift(steps=FIVE), rate=200)
     assert (plan.host, plan.routes, plan.total) == ("translator", ("translator, route primary", "edge"), "50 s")
     assert [step.starts for step in plan.steps] == ["at once", "after 10 s", "after 20 s", "after 30 s", "after 40 s"]
     assert [step.canary_requests for step in plan.steps][:2] == ["20 expected", "100 expected"]
@@ -34,7 +20,7 @@ def test_enough_traffic() -> None:
 
 
 def test_too_little_traffic_is_told_with_the_time_it_costs() -> None:
-    plan = plan_view(document(), rate=20)
+    plan = plan_view(shift(steps=FIVE), rate=20)
     first = plan.steps[0]
     assert (first.hold, first.enough) == ("1 min 40 s", False)
     assert first.note == "waits beyond its hold of 10 s for 20 requests"
@@ -42,7 +28,7 @@ def test_too_little_traffic_is_told_with_the_time_it_costs() -> None:
 
 
 def test_without_a_rate_the_shortest_time_is_told() -> None:
-    plan = plan_view(document(onFailure="hold"), rate=None)
+    plan = plan_view(shift(steps=FIVE, more="onFailure: hold"), rate=None)
     assert plan.total == "at least 50 s"
     assert plan.steps[0].canary_requests == "20 needed"
     assert plan.notes[1] == "Every step keeps to its hold from 200 requests a second on."
@@ -50,12 +36,24 @@ def test_without_a_rate_the_shortest_time_is_told() -> None:
 
 
 @pytest.mark.parametrize(
-    ("strategy", "notes"),
+    ("hold", "rate", "notes"), [("10s", None, 2), ("0s", None, 1), ("10s", 5.0, 1)],
+    ids=["a rate to keep to", "no hold, no rate to keep to", "the rate is known"],
+)  # fmt: skip
+def test_notes_only_where_they_help(hold: str, rate: float | None, notes: int) -> None:
+    assert len(plan_view(shift(hold=hold), rate=rate).notes) == notes
+
+
+@pytest.mark.parametrize(
+    ("phase", "present", "share"),
     [
-        pytest.param({"steps": [], "hold": "10s", "minRequests": 20}, 0, id="no steps"),
-        pytest.param({"steps": ["5%"], "hold": "10s", "minRequests": 0}, 0, id="no requests needed"),
-        pytest.param({"steps": ["5%"], "hold": "0s", "minRequests": 20}, 1, id="no hold: no rate to keep to"),
+        pytest.param("Pending", None, "1/100", id="not begun: the first step"),
+        pytest.param("Progressing", "1/20", "1/5", id="the step after this one"),
+        pytest.param("Progressing", "1/10", "1/5", id="the plan was edited: the next above the present share"),
+        pytest.param("Promoted", "1", "1", id="nothing is left"),
+        pytest.param("RolledBack", "0", "1/100", id="rolled back: a retry begins at the first step"),
+        pytest.param("RollingBack", "0", "0", id="going back"),
     ],
 )
-def test_notes_only_where_they_help(strategy: dict[str, Any], notes: int) -> None:
-    assert len(plan_view(document(strategy=strategy), rate=None).notes) == notes
+def test_the_share_of_the_next_step(phase: str, present: str | None, share: str) -> None:
+    status: dict[str, Any] = {"phase": phase, "stepShare": present}
+    assert next_share(shift(steps=FIVE).strategy, status) == Fraction(share)

@@ -20,7 +20,7 @@ from tests.support.situations import LATER, SHIFT, state
 
 BIG = Evidence((MetricEvidence(Metric.OUTCOMES, (0.0,) * 4, 2013, 1, 19870, 3),))
 FACTS = {
-    "by": "ada", "because": ": looks odd", "to": "1/2", "toStep": "2", "theirs": "1/4", "ours": "1/10",
+    "by": "ada", "because": ": looks odd", "to": "1/2", "theirs": "1/4", "ours": "1/10",
     "route": "edge", "message": "no such subset", "proxy": "gateway.default", "late": "a, b", "unheld": "",
     "windowCanary": "2013", "windowStable": "19870", "need": "5000", "last": "1200", "of": "4800",
 }  # fmt: skip

@@ -1,4 +1,3 @@
-from fractions import Fraction
 from typing import Any
 
 import pytest
@@ -6,7 +5,6 @@ import pytest
 from control.view.listing import list_row
 from control.view.model import StepMark, Tone
 from control.view.shift import HEADLINE_OF_PHASE, SPARK_CELLS, TONE_OF_PHASE, TONE_OF_VERDICT, shift_view
-from control.view.steps import next_share
 from tests.support.cli_documents import NOW, at, document, evidence, journal, promoted, rolled_back, status, step
 
 
@@ -152,11 +150,23 @@ def test_marks_of_steps(whole: dict[str, Any], marks: str) -> None:
     assert found == [signs[mark] for mark in marks]
 
 
-def test_a_step_beyond_the_edited_plan_is_shown() -> None:
-    whole = document(status(steps=[step(7, "1")]), strategy={"steps": ["1%", "nonsense"]})
-    rows = shift_view(whole, [], NOW).steps
-    assert [row.number for row in rows] == [1, 2, 3, 4, 5, 6, 7]
-    assert (rows[0].share.text, rows[1].share.text, rows[6].share.text) == ("1 %", "unknown", "100 %")
+EDITS = {
+    "steps were inserted below": (["1%", "2%", "3%", "5%", "20%", "100%"], [1, 2, 3, 4], "1 % 5 % 20 % 100 %"),
+    "steps were inserted above": (["1%", "5%", "7%", "8%", "100%"], [1, 2, 3, 4, 5], "1 % 5 % 7 % 8 % 100 %"),
+    "steps were removed": (["100%"], [1, 2, 3], "1 % 5 % 100 %"),
+    "the present one was removed": (["4%", "6%", "100%"], [1, 2, 3, 4], "1 % 5 % 6 % 100 %"),
+    "a step that nobody can read": (["1%", "nonsense", "100%"], [1, 2, 3], "1 % 5 % 100 %"),
+}
+
+
+@pytest.mark.parametrize(("plan", "numbers", "shares"), EDITS.values(), ids=EDITS.keys())
+def test_after_an_edit_the_steps_that_were_taken_stand_before_those_ahead(
+    plan: list[str], numbers: list[int], shares: str
+) -> None:
+    rows = shift_view(document(strategy={"steps": plan}), [], NOW).steps
+    assert [row.number for row in rows] == numbers
+    assert " ".join(row.share.text for row in rows) == shares
+    assert [row.mark for row in rows] == [StepMark.DONE, StepMark.CURRENT, *[StepMark.AHEAD] * (len(rows) - 2)]
 
 
 def test_proxies_late_and_refusing() -> None:
@@ -223,19 +233,3 @@ def test_a_trouble_that_is_waited_for_is_told_once() -> None:
     rows = [{"type": "Unavailable", "message": "the mesh does not answer"}]
     waits = "the mesh does not answer; looking again (1,200 in vain)"
     assert shift_view(document(status(waitingFor=waits, conditions=rows)), [], NOW).conditions == ()
-
-
-@pytest.mark.parametrize(
-    ("phase", "present", "share"),
-    [
-        pytest.param("Pending", None, "1/100", id="not begun: the first step"),
-        pytest.param("Progressing", "1/20", "1/5", id="the step after this one"),
-        pytest.param("Progressing", "1/10", "1/5", id="the plan was edited: the next above the present share"),
-        pytest.param("Promoted", "1", "1", id="nothing is left"),
-        pytest.param("RolledBack", "0", "1/100", id="rolled back: a retry begins at the first step"),
-        pytest.param("RollingBack", "0", "0", id="going back"),
-    ],
-)
-def test_the_share_of_the_next_step(phase: str, present: str | None, share: str) -> None:
-    assert next_share(document()["spec"], {"phase": phase, "stepShare": present}) == Fraction(share)
-    assert next_share({}, {}) == 0
