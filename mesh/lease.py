@@ -1,7 +1,8 @@
 """Which 127.x.y.0/24 belongs to this mesh, and to nobody else?
 
 A lease is an flock on a file named after the net, in a run folder of this user; it ends with the process that holds it,
-however that ends. Nets in which something already listens (another user's mesh, an orphan) are passed over.
+however that ends. The file goes with the lease; one that a killed process leaves is taken over by the next lease of its
+net. Nets in which something already listens (another user's mesh, an orphan) are passed over.
 """
 
 import fcntl
@@ -22,17 +23,20 @@ class NoNetLeft(Exception):
 
 @dataclass(slots=True)
 class Lease:
-    """A net that is ours until `close`. `net` is its first three numbers: "127.64.3"."""
+    """A net that is ours until `close`. `net` is its first three numbers: "127.64.3". `file` is locked by `lock`."""
 
     net: str
     lock: int
+    file: Path
 
     def address(self, host: int) -> str:
         """An address of the net. Example: host 2 of 127.64.3 is 127.64.3.2."""
         return f"{self.net}.{host}"
 
     def close(self) -> None:
+        """Gives the net back and leaves nothing. Once is enough, twice does no harm."""
         if self.lock >= 0:
+            self.file.unlink(missing_ok=True)
             os.close(self.lock)
             self.lock = -1
 
@@ -50,7 +54,7 @@ def lease(folder: Path | None = None) -> Lease:
     busy = listening_nets(Path("/proc/net/tcp").read_text().splitlines()[1:])
     for net in nets(os.getpid()):
         if net not in busy and (lock := try_lock(folder / net)) is not None:
-            return Lease(net, lock)
+            return Lease(net, lock, folder / net)
     raise NoNetLeft(f"all nets 127.{FIRST}.0 to 127.{LAST}.255 are leased (lock files in {folder}) or have listeners")
 
 
@@ -76,10 +80,12 @@ def try_lock(file: Path) -> int | None:
     descriptor = os.open(file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        if os.path.samestat(file.stat(), os.fstat(descriptor)):  # else its former owner took it away in between
+            return descriptor
     except OSError:
-        os.close(descriptor)
-        return None
-    return descriptor
+        pass
+    os.close(descriptor)
+    return None
 
 
 def listening_nets(lines: list[str]) -> set[str]:

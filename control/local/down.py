@@ -9,8 +9,8 @@ from pathlib import Path
 import click
 import psutil
 
-from control.errors import TimedOut, Unavailable
-from control.local.runfile import read_run_file
+from control.errors import TimedOut
+from control.local.runfile import supervisor_of
 from control.local.system import clear
 from control.settings import state_dir_option
 
@@ -21,23 +21,22 @@ STOPS_WITHIN = timedelta(seconds=30)
 @state_dir_option
 @click.option("--dry-run", is_flag=True, help="Say what would be stopped; stop nothing.")
 def command(state_dir: Path, dry_run: bool) -> None:
-    """Stop the laptop's mesh and remove what it left in its state folder.
+    """Stop the laptop's mesh, also one that is still starting, and remove what it left in its state folder.
 
-    \b
-    A state file that was kept aside (corrupted, or written by a newer version) is never removed; its path is printed.
+    A state file that was kept aside (corrupted, or written by a newer version) and files that are not Tidegate's are
+    never removed; their paths are printed.
     """
-    try:
-        run = read_run_file(state_dir)
-    except Unavailable as nothing:
-        click.echo(f"{nothing.message}: nothing to stop", err=True)
+    pid = supervisor_of(state_dir)
+    if pid is None:
+        click.echo(f"no mesh runs in {state_dir}: nothing to stop", err=True)
     else:
-        click.echo(f"stopping process {run.pid} and its {len(run.processes)} processes", err=True)
-        if dry_run:
-            return
-        stop_process(run.pid)
-    if not dry_run:
-        for kept in clear(state_dir):
-            click.echo(f"kept: {kept}", err=True)
+        click.echo(f"stopping process {pid} and all that it started", err=True)
+    if dry_run:
+        return
+    if pid is not None:
+        stop_process(pid)
+    for kept in clear(state_dir):
+        click.echo(f"kept: {kept}", err=True)
 
 
 def stop_process(pid: int) -> None:

@@ -1,6 +1,7 @@
 """Which laptop mesh runs in a state folder? `run.json` says it, and a lock beside it says that it lives.
 
-The lock is held by the supervisor and ends with it, however that ends: a `run.json` without a lock is a leftover.
+The lock is held by the supervisor and ends with it, however that ends: a `run.json` without a lock is a leftover. The
+locked file holds the supervisor's pid, so that one which is still starting can be stopped too.
 """
 
 import fcntl
@@ -8,7 +9,7 @@ import json
 import os
 import secrets
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -29,6 +30,7 @@ class RunFile:
 
 
 def run_path(state_dir: Path) -> Path:
+    """Where the folder's run file is."""
     return state_dir / "run.json"
 
 
@@ -57,25 +59,55 @@ def read_run_file(state_dir: Path) -> RunFile:
 def state_folder(state_dir: Path) -> Iterator[Path]:
     """The folder, ours alone while the context lasts. Raises Refused when a mesh runs in it."""
     state_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
-    descriptor = os.open(state_dir / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    lock = lock_path(state_dir)
+    descriptor = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
-        if not _lock(descriptor):
-            raise Refused(f"a mesh runs in {state_dir} already", "use it, or end it: tidegate down")
+        if not _lock(descriptor) or not _is_still(lock, descriptor):
+            raise already_runs(state_dir)
+        os.ftruncate(descriptor, 0)
+        os.pwrite(descriptor, str(os.getpid()).encode(), 0)
         yield state_dir
     finally:
         os.close(descriptor)
 
 
+def already_runs(state_dir: Path) -> Refused:
+    """What a second one is told."""
+    return Refused(f"a mesh runs in {state_dir} already", "use it, or end it: tidegate down")
+
+
+def supervisor_of(state_dir: Path) -> int | None:
+    """The pid of whoever holds the folder, also while it is still starting; None when nobody does."""
+    if not is_locked(state_dir):
+        return None
+    with suppress(OSError, ValueError):
+        return int(lock_path(state_dir).read_text(encoding="ascii"))
+    return None
+
+
 def is_locked(state_dir: Path) -> bool:
     """Whether a supervisor lives that holds the folder."""
     try:
-        descriptor = os.open(state_dir / "lock", os.O_RDWR | os.O_CLOEXEC)
+        descriptor = os.open(lock_path(state_dir), os.O_RDWR | os.O_CLOEXEC)
     except OSError:
         return False
     try:
         return not _lock(descriptor)
     finally:
         os.close(descriptor)
+
+
+def lock_path(state_dir: Path) -> Path:
+    """The file that the supervisor keeps locked."""
+    return state_dir / "lock"
+
+
+def _is_still(path: Path, descriptor: int) -> bool:
+    """Whether the file that is open here is the one that the path names: who cleared the folder took it away."""
+    try:
+        return os.path.samestat(path.stat(), os.fstat(descriptor))
+    except FileNotFoundError:
+        return False
 
 
 def _lock(descriptor: int) -> bool:

@@ -6,23 +6,29 @@ beforehand (the leased net), and waits for whom it needs.
 
 import asyncio
 import contextlib
+import json
 import os
 import shutil
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from control.errors import Unavailable
+from control.errors import Refused, Unavailable
 from control.local import children
 from control.local.children import Options
 from control.local.layout import Layout
 from control.local.manifests import write_documents
-from control.local.runfile import RunFile, state_folder, write_run_file, write_token
+from control.local.runfile import RunFile, lock_path, run_path, state_folder, write_run_file, write_token
 from mesh.lease import lease
 from mesh.process import ChildEvent, ChildFailed, ChildSpec, Supervisor
 
 Report = Callable[[str], None]
 KEPT = "state.sqlite.*Z*"
+OURS = (
+    *("documents", "logs", "token", "run.json", "run.new", "up.log"),
+    *("controller.lock", "state.sqlite", "state.sqlite-wal", "state.sqlite-shm", "lock"),
+)
+"""Everything that a mesh writes into its state folder; nothing else is ever removed from it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,8 +44,10 @@ class System:
 @contextlib.asynccontextmanager
 async def running(state_dir: Path, options: Options, report: Report) -> AsyncIterator[System]:
     """The mesh, ready to serve, until the context ends. Raises Refused (one runs here already), Unavailable."""
-    with state_folder(state_dir), lease() as net:
+    refuse_foreign(state_dir)
+    with state_folder(state_dir), lease() as net, contextlib.ExitStack() as leftovers:
         layout = Layout(net.net, state_dir)
+        leftovers.callback(children.redis_socket(layout).unlink, missing_ok=True)
         token = write_token(layout.token_file)
         write_documents(layout.net, layout.documents)
         async with Supervisor(lambda event: _tell(event, report)) as supervisor:
@@ -49,21 +57,47 @@ async def running(state_dir: Path, options: Options, report: Report) -> AsyncIte
             try:
                 yield System(layout, run, token, supervisor)
             finally:
-                (state_dir / "run.json").unlink(missing_ok=True)
+                run_path(state_dir).unlink(missing_ok=True)
                 await _stop_in_order(supervisor)
-        children.redis_socket(layout).unlink(missing_ok=True)
+
+
+def refuse_foreign(state_dir: Path) -> None:
+    """Raises Refused for a folder with somebody else's files: a state folder is filled and emptied without asking."""
+    if not state_dir.exists() or lock_path(state_dir).exists():
+        return
+    foreign = [path.name for path in sorted(state_dir.iterdir()) if path.name not in OURS and not path.match(KEPT)]
+    if foreign:
+        raise Refused(f"{state_dir} holds {foreign[0]}, which is not Tidegate's", "give an empty or a new folder")
 
 
 def clear(state_dir: Path) -> list[Path]:
-    """Removes what a mesh left in its state folder, but never a state file that was kept aside; returns those."""
-    kept = sorted(state_dir.glob(KEPT))
-    if not kept:
-        shutil.rmtree(state_dir, ignore_errors=True)
+    """Removes what a mesh left in its state folder, and the folder too when it is empty then. What is returned stays:
+    state files that were kept aside, and whatever is not ours. Raises Refused when a mesh runs in it.
+    """
+    if not lock_path(state_dir).exists():
         return []
-    for path in state_dir.iterdir():
-        if path not in kept:
-            shutil.rmtree(path) if path.is_dir() else path.unlink()
-    return kept
+    with state_folder(state_dir):
+        _remove_leftover_socket(state_dir)
+        for name in OURS:
+            _remove(state_dir / name)
+        left = sorted(state_dir.iterdir())
+        if not left:
+            state_dir.rmdir()
+    return left
+
+
+def _remove(path: Path) -> None:
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)
+
+
+def _remove_leftover_socket(state_dir: Path) -> None:
+    """A supervisor that was killed leaves its run file, which names the net, and by that the socket of its Redis."""
+    with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
+        net = json.loads(run_path(state_dir).read_text(encoding="utf-8"))["net"]
+        children.redis_socket(Layout(net, state_dir)).unlink(missing_ok=True)
 
 
 async def _start_all(supervisor: Supervisor, layout: Layout, options: Options, report: Report) -> None:

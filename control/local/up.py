@@ -10,11 +10,11 @@ from pathlib import Path
 
 import click
 
-from control.errors import Unavailable
+from control.errors import Refused, Unavailable
 from control.local.children import Options
 from control.local.faults import FAULTS, translator_faults
-from control.local.runfile import RunFile, read_run_file
-from control.local.system import clear, running
+from control.local.runfile import RunFile, already_runs, is_locked, read_run_file
+from control.local.system import clear, refuse_foreign, running
 from control.settings import state_dir_option
 
 DETACHED_WITHIN_S = 120.0
@@ -51,8 +51,9 @@ async def foreground(state_dir: Path, options: Options) -> None:
         asyncio.get_running_loop().add_signal_handler(number, work.cancel)
     with contextlib.suppress(asyncio.CancelledError):
         await work
-    for kept in clear(state_dir):
-        to_stderr(f"kept: {kept}")
+    with contextlib.suppress(Refused):  # somebody else has begun in the folder
+        for kept in clear(state_dir):
+            to_stderr(f"kept: {kept}")
 
 
 async def _serve(state_dir: Path, options: Options) -> None:
@@ -62,7 +63,12 @@ async def _serve(state_dir: Path, options: Options) -> None:
 
 
 def detached(state_dir: Path, allow_faults: bool, fault: str | None) -> RunFile:
-    """The mesh, started behind the shell and ready. Raises Unavailable with what it said when it could not start."""
+    """The mesh, started behind the shell and ready. Raises Refused (one runs here already), Unavailable with what it
+    said when it could not start.
+    """
+    refuse_foreign(state_dir)
+    if is_locked(state_dir):
+        raise already_runs(state_dir)
     state_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
     words = [*(["--allow-faults"] if allow_faults else []), *(["--fault", fault] if fault else [])]
     log = state_dir / "up.log"

@@ -1,5 +1,6 @@
 """Leases of loopback nets: one owner at a time, given back at the end, nets with listeners passed over."""
 
+import os
 import socket
 import subprocess
 import sys
@@ -15,8 +16,15 @@ def test_two_leases_differ_and_a_closed_one_is_free_again(tmp_path: Path) -> Non
         assert first.net != second.net
         assert first.address(2) == f"{first.net}.2"
         assert try_lock(tmp_path / first.net) is None
-    lock = try_lock(tmp_path / first.net)
-    assert lock is not None
+    assert list(tmp_path.iterdir()) == [], "a lease that is given back leaves nothing"
+    assert try_lock(tmp_path / first.net) is not None
+
+
+def test_a_lock_on_a_file_that_was_taken_away_is_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    first = lease(tmp_path)
+    opened = os.open
+    monkeypatch.setattr(os, "open", lambda *words: (opened(*words), first.close())[0])
+    assert try_lock(first.file) is None
 
 
 def test_a_net_with_a_listener_is_passed_over(tmp_path: Path) -> None:

@@ -61,7 +61,7 @@ def test_down_leaves_nothing(state_dir: Path) -> None:
     assert len([each for each in processes if "envoy" in each.name()]) == 5
     assert oct(Path(run.token_file).stat().st_mode & 0o777) == "0o600"
     again = tidegate("up", "--detach", state_dir=state_dir)
-    assert (again.returncode, "already" in again.stderr) == (5, True)
+    assert (again.returncode, "already" in again.stderr) == (2, True)
     said = tidegate("translate", "Where is the library?", "--to", "es", state_dir=state_dir)
     assert "biblioteca" in said.stdout, said.stderr
     done = tidegate("down", state_dir=state_dir)
