@@ -7,10 +7,12 @@ would hold up the controller's end for ever.
 """
 
 import asyncio
-from collections.abc import Awaitable
-from typing import TypeVar
+import signal
+from collections.abc import Awaitable, Coroutine, Sequence
+from typing import Any, TypeVar
 
 T = TypeVar("T")
+AGAIN_S = 2.0
 
 
 async def cancellable(call: Awaitable[T]) -> T:
@@ -22,3 +24,23 @@ async def cancellable(call: Awaitable[T]) -> T:
     finally:
         if task is not None and task.cancelling() > before:
             raise asyncio.CancelledError
+
+
+async def until_interrupted(work: Coroutine[Any, Any, T], signals: Sequence[signal.Signals] = (signal.SIGINT,)) -> T:
+    """What `work` brings. Raises KeyboardInterrupt, after it has cleaned up, when one of the signals comes first.
+
+    It is cancelled again and again until it notices: one cancellation may get lost, and Ctrl-C must not.
+    """
+    loop, task = asyncio.get_running_loop(), asyncio.ensure_future(work)
+
+    def stop() -> None:
+        if not task.done():
+            task.cancel()
+            loop.call_later(AGAIN_S, stop)
+
+    for number in signals:
+        loop.add_signal_handler(number, stop)
+    try:
+        return await task
+    except asyncio.CancelledError:
+        raise KeyboardInterrupt from None

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from control.api.model import ShiftDocument
+from control.cancellation import until_interrupted
 from control.errors import NotFound, Unavailable
 from control.local.runfile import RunFile, read_run_file
 from control.settings import settings
@@ -18,8 +19,8 @@ T = TypeVar("T")
 
 
 def run(work: Coroutine[Any, Any, T]) -> T:
-    """The result of a verb's work."""
-    return asyncio.run(work)
+    """The result of a verb's work. Raises KeyboardInterrupt on Ctrl-C, wherever it is."""
+    return asyncio.run(until_interrupted(work))
 
 
 def running(state_dir: Path) -> RunFile:

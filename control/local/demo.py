@@ -7,7 +7,7 @@ import shutil
 import signal
 import sys
 import tempfile
-from collections.abc import AsyncIterator, Coroutine, Mapping
+from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -16,6 +16,7 @@ from typing import Any
 import click
 
 from control.api.client import GrpcShiftClient, ShiftDocument
+from control.cancellation import until_interrupted
 from control.cli.live import LiveProgress, render_summary
 from control.cli.look import look_at
 from control.errors import TidegateError, TimedOut, Unavailable
@@ -71,7 +72,7 @@ def command(fault: str | None, rate: float, json_file: Path | None) -> None:
     """
     folder = Path(tempfile.mkdtemp(prefix="tidegate-demo-"))
     try:
-        ending = asyncio.run(interruptible(play(folder, rate, fault)))
+        ending = asyncio.run(until_interrupted(play(folder, rate, fault), (signal.SIGINT, signal.SIGTERM)))
     except KeyboardInterrupt:
         shutil.rmtree(folder, ignore_errors=True)
         raise
@@ -83,17 +84,6 @@ def command(fault: str | None, rate: float, json_file: Path | None) -> None:
         json_file.write_text(json.dumps(as_json(ending), indent=2, default=str) + "\n", encoding="utf-8")
     show(ending)
     sys.exit(ending.exit_code)
-
-
-async def interruptible(work: Coroutine[Any, Any, Ending]) -> Ending:
-    """The result, or KeyboardInterrupt after everything was stopped, when SIGTERM or SIGINT comes first."""
-    task = asyncio.create_task(work)
-    for number in (signal.SIGINT, signal.SIGTERM):
-        asyncio.get_running_loop().add_signal_handler(number, task.cancel)
-    try:
-        return await task
-    except asyncio.CancelledError:
-        raise KeyboardInterrupt from None
 
 
 async def play(folder: Path, rate: float, fault: str | None) -> Ending:

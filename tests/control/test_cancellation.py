@@ -1,11 +1,12 @@
 """A cancellation is never lost, whatever it arrives together with."""
 
 import asyncio
+import signal
 from collections.abc import Awaitable, Callable
 
 import pytest
 
-from control.cancellation import cancellable
+from control.cancellation import cancellable, until_interrupted
 
 
 async def _swallows_and_answers(begun: asyncio.Event) -> str:
@@ -74,3 +75,29 @@ async def test_a_call_while_cleaning_up_after_a_cancellation_still_answers() -> 
     await begun.wait()
     task.cancel()
     assert await task == 7
+
+
+async def _loses_the_first(asked: list[int], cleaned: list[str]) -> str:
+    """Work that loses one cancellation, as a call of grpc.aio may."""
+    try:
+        try:
+            signal.raise_signal(signal.SIGUSR1)
+            await asyncio.Event().wait()
+        except asyncio.CancelledError:
+            asked.append(1)
+        await asyncio.Event().wait()
+    finally:
+        cleaned.append("yes")
+    return "never"
+
+
+async def test_an_interrupt_is_not_lost_with_one_cancellation() -> None:
+    asked: list[int] = []
+    cleaned: list[str] = []
+    with pytest.raises(KeyboardInterrupt):
+        await until_interrupted(_loses_the_first(asked, cleaned), (signal.SIGUSR1,))
+    assert (asked, cleaned) == ([1], ["yes"])
+
+
+async def test_work_that_nobody_interrupts_brings_its_result() -> None:
+    assert await until_interrupted(asyncio.sleep(0, "done"), (signal.SIGUSR1,)) == "done"
