@@ -41,6 +41,7 @@ BY_STATUS: Mapping[grpc.StatusCode, type[TidegateError]] = {
     grpc.StatusCode.NOT_FOUND: NotFound,
     grpc.StatusCode.FAILED_PRECONDITION: Refused,
     grpc.StatusCode.INVALID_ARGUMENT: Refused,
+    grpc.StatusCode.RESOURCE_EXHAUSTED: Refused,
     grpc.StatusCode.ABORTED: Conflict,
     grpc.StatusCode.UNAVAILABLE: Unavailable,
     grpc.StatusCode.DEADLINE_EXCEEDED: TimedOut,

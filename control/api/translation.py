@@ -12,7 +12,7 @@ import grpc
 from tidegate.translation.v1 import translation_pb2 as pb
 from tidegate.translation.v1.translation_pb2_grpc import TranslationServiceStub
 
-from control.errors import Rejected, TidegateError, TimedOut, Unavailable
+from control.errors import Refused, Rejected, TidegateError, TimedOut, Unavailable
 
 DEADLINE_S = 20.0
 SERVED_BY, ATTEMPT_COUNT = "tidegate-served-by", "tidegate-attempt-count"
@@ -59,7 +59,7 @@ class Translated:
 
 
 async def translate(ask: Ask) -> Translated:
-    """All texts in one call. Raises Unavailable, TimedOut, Rejected."""
+    """All texts in one call. Raises Refused (the texts or languages), Unavailable, TimedOut, Rejected."""
     started = perf_counter()
     async with _channel(ask) as channel:
         call = _stub(channel).TranslateText(
@@ -112,6 +112,8 @@ def error_of(error: grpc.aio.AioRpcError, ask: Ask) -> TidegateError:
             return TimedOut(
                 f"no translation within {DEADLINE_S:g} s", "tidegate status shows whether a version is slow"
             )
+        case grpc.StatusCode.INVALID_ARGUMENT:
+            return Refused(f"this can't be translated: {error.details()}", "")
         case _:
             return Rejected(f"the translator refused: {said}", "")
 

@@ -98,7 +98,8 @@ def problem_lines(problem: Problem, text: bytes) -> list[str]:
 def _report_bug(bug: BaseException) -> int:
     path = _crash_file()
     details = "".join(traceback.format_exception(bug))
-    path.write_text(f"tidegate {' '.join(sys.argv[1:])}\n{details}", encoding="utf-8")
+    command = " ".join(sys.argv[1:])
+    path.write_text(f"tidegate {command}\n{details}", encoding="utf-8", errors="backslashreplace")
     _say("internal", f"a bug in tidegate: {type(bug).__name__}: {bug}", f"please report it with the file {path}")
     return BUG
 

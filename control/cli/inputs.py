@@ -2,11 +2,14 @@
 
 from typing import BinaryIO
 
-MAX_BYTES = 1 << 20
+MAX_BYTES = 1 << 19
+"""More than a manifest may have and less than the controller takes in one message: what is longer is cut here, and
+refused as too long by the reader of manifests.
+"""
 STANDARD_INPUT = "standard input"
 
 
 def read_input(file: BinaryIO) -> tuple[bytes, str]:
-    """The text, no more than a manifest can be long, and its name."""
+    """The text, and its name."""
     name = str(getattr(file, "name", "-"))
     return file.read(MAX_BYTES + 1), STANDARD_INPUT if name in ("-", "<stdin>") else name

@@ -19,6 +19,22 @@ class Output(StrEnum):
     YAML = "yaml"
 
 
+class Utf8Type(click.ParamType[str]):
+    """Words that can be sent: UTF-8 all through."""
+
+    name = "text"
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        text = str(value)
+        try:
+            text.encode()
+        except UnicodeEncodeError as broken:
+            return self.fail(f"not UTF-8 at character {broken.start + 1}", param, ctx)
+        return text
+
+
+UTF8 = Utf8Type()
+
 output_option: Decorator = click.option(
     "-o",
     "--output",
@@ -28,14 +44,14 @@ output_option: Decorator = click.option(
     help="How to print it.",
 )
 namespace_option: Decorator = click.option(
-    "-n", "--namespace", metavar="NAME", default="default", show_default=True, help="The shift's namespace."
+    "-n", "--namespace", type=UTF8, metavar="NAME", default="default", show_default=True, help="The shift's namespace."
 )
 dry_run_option: Decorator = click.option("--dry-run", is_flag=True, help="Say what would happen; change nothing.")
 yes_option: Decorator = click.option("-y", "--yes", is_flag=True, help="Do not ask.")
 reason_option: Decorator = click.option(
-    "--reason", default="", metavar="TEXT", help="Why, for the history that others read."
+    "--reason", type=UTF8, default="", metavar="TEXT", help="Why, for the history that others read."
 )
-name_argument: Decorator = click.argument("name", required=False, default="", shell_complete=shift_names)
+name_argument: Decorator = click.argument("name", type=UTF8, required=False, default="", shell_complete=shift_names)
 expect_step_option: Decorator = click.option(
     "--expect-step",
     type=click.IntRange(min=0),

@@ -6,13 +6,13 @@ import click
 
 from control.cli.complete import shift_names
 from control.cli.connection import controller, run
-from control.cli.options import dry_run_option, examples, namespace_option, output_option, yes_option
+from control.cli.options import UTF8, dry_run_option, examples, namespace_option, output_option, yes_option
 from control.cli.printing import asks_people, confirm, emit, progress
 from control.settings import state_dir_option
 
 
 @click.command("delete", epilog=examples("tidegate delete translator", "tidegate delete translator --dry-run"))
-@click.argument("name", shell_complete=shift_names)
+@click.argument("name", type=UTF8, shell_complete=shift_names)
 @yes_option
 @dry_run_option
 @namespace_option

@@ -8,14 +8,14 @@ import click
 
 from control.api.model import ShiftDocument
 from control.cli.connection import controller, run
-from control.cli.options import Output, examples, name_argument, output_option
+from control.cli.options import UTF8, Output, examples, name_argument, output_option
 from control.cli.printing import emit, progress, screen
 from control.settings import state_dir_option
 from control.view.listing import list_row
 
 
 @click.command("list", epilog=examples("tidegate list", "tidegate list -n shop -o json"))
-@click.option("-n", "--namespace", metavar="NAME", default="", help="Only this namespace.")
+@click.option("-n", "--namespace", type=UTF8, metavar="NAME", default="", help="Only this namespace.")
 @output_option
 @state_dir_option
 def list_command(namespace: str, output: str, state_dir: Path) -> None:
@@ -28,7 +28,7 @@ def list_command(namespace: str, output: str, state_dir: Path) -> None:
 
 @click.command("get", epilog=examples("tidegate get", "tidegate get translator -o yaml"))
 @name_argument
-@click.option("-n", "--namespace", metavar="NAME", default="", help="Only this namespace.")
+@click.option("-n", "--namespace", type=UTF8, metavar="NAME", default="", help="Only this namespace.")
 @output_option
 @state_dir_option
 def command(name: str, namespace: str, output: str, state_dir: Path) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from control.cli.connection import run, running
-from control.cli.options import Output, examples, output_option
+from control.cli.options import UTF8, Output, examples, output_option
 from control.cli.printing import progress
 from control.settings import state_dir_option
 from control.view.format import milliseconds, percent
@@ -28,9 +28,18 @@ AUTHORITY = "translate.example.com"
         'tidegate translate "One sentence. And another one." --to es --stream',
     ),
 )
-@click.argument("texts", nargs=-1, required=True, metavar="TEXT...")
-@click.option("--to", "target", required=True, metavar="LANG", help="Language to translate to: es, en, fr, ...")
-@click.option("--from", "source", default="", metavar="LANG", help="Language of the text; without it, it is detected.")
+@click.argument("texts", nargs=-1, required=True, type=UTF8, metavar="TEXT...")
+@click.option(
+    "--to", "target", type=UTF8, required=True, metavar="LANG", help="Language to translate to: es, en, fr, ..."
+)
+@click.option(
+    "--from",
+    "source",
+    type=UTF8,
+    default="",
+    metavar="LANG",
+    help="Language of the text; without it, it is detected.",
+)
 @click.option("--stream", is_flag=True, help="Print each segment the moment it is ready, as text whatever -o says.")
 @click.option("--authority", default=AUTHORITY, show_default=True, help="The host that the gateway routes by.")
 @output_option

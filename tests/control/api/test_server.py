@@ -106,9 +106,12 @@ async def test_of_two_applies_at_once_for_one_route_one_is_refused(api: Api, too
     assert len(await api.store.list()) == 1
 
 
-async def test_a_text_that_is_too_long(tool: GrpcShiftClient) -> None:
-    with pytest.raises(Refused, match="limit"):
-        await tool.apply(SHIFT + b"#" * 300_000, "long.yaml")
+@pytest.mark.parametrize(
+    ("more", "said"), [(300_000, "limit"), (10_000_000, "larger than max")], ids=["0.3 MB", "10 MB"]
+)
+async def test_a_text_that_is_too_long(tool: GrpcShiftClient, more: int, said: str) -> None:
+    with pytest.raises(Refused, match=said):
+        await tool.apply(SHIFT + b"#" * more, "long.yaml")
 
 
 async def test_a_command_acts_once_however_often_it_is_sent(api: Api, tool: GrpcShiftClient) -> None:

@@ -1,6 +1,7 @@
 """How does every kind of error end a command?"""
 
 import asyncio
+import sys
 import tempfile
 from pathlib import Path
 
@@ -67,6 +68,7 @@ def test_a_bug_asks_to_be_reported_with_a_file(
     bug: BaseException, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr(sys, "argv", ["tidegate", "a word that is not UTF-8: \udcff"])
     code, said = reported(bug)
     assert code == 70
     assert "Traceback" not in said

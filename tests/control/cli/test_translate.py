@@ -57,8 +57,19 @@ def test_a_text_that_could_not_be_translated(ask: Any, words: tuple[str, ...]) -
 
 def test_the_service_refuses(ask: Any) -> None:
     ran = ask("hello", "--to", "xx")
-    assert (ran.code, ran.out) == (1, "")
-    assert ran.err == "error[rejected]: the translator refused: INVALID_ARGUMENT: xx is no language\n"
+    assert (ran.code, ran.out) == (2, "")
+    assert ran.err == "error[refused]: this can't be translated: xx is no language\n"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [("a\udcffb", "--to", "es"), ("a\udcffb", "--to", "es", "--stream"), ("a", "--to", "\udcff")],
+    ids=["a text", "a text of a stream", "a language"],
+)
+def test_a_lone_surrogate_is_bad_input(ask: Any, words: tuple[str, ...]) -> None:
+    ran = ask(*words)
+    assert (ran.code, ran.out) == (2, "")
+    assert "not UTF-8 at character" in ran.err
 
 
 @pytest.mark.parametrize("words", [(), ("--stream",)])

@@ -99,6 +99,34 @@ def test_apply_shows_all_mistakes_with_their_lines(ask: Any, tmp_path: Path) -> 
     assert ran.err.splitlines()[-1].startswith("error[spec]: ")
 
 
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        pytest.param(b"#" * 10_000_000, " bytes", id="10 MB"),
+        pytest.param(b"kind: \xff\n", "not UTF-8: byte 0xff", id="not UTF-8"),
+        pytest.param(b"kind: TrafficShift\nkind: x\n", "twice", id="a key twice"),
+        pytest.param(b"a: &a [x,x]\nb: [*a" + b",*a" * 9_999 + b"]", "more than 10", id="aliases gone wild"),
+    ],
+)
+@pytest.mark.parametrize("words", [("apply",), ("plan",), ("diff", "--file")], ids=lambda words: words[0])
+def test_a_hostile_file_is_bad_input(ask: Any, tmp_path: Path, words: tuple[str, ...], text: bytes, said: str) -> None:
+    (tmp_path / "bad.yaml").write_bytes(text)
+    ran = (tidegate if words == ("plan",) else ask)(*words, str(tmp_path / "bad.yaml"))
+    assert (ran.code, ran.out) == (2, "")
+    assert said in ran.err
+
+
+@pytest.mark.parametrize(
+    "words",
+    [("promote", "transl\udcffator"), ("pause", "--reason", "\udcff"), ("list", "-n", "\udcff"), ("delete", "\udcff")],
+    ids=lambda words: words[0],
+)
+def test_words_that_are_not_utf8_are_bad_input(ask: Any, words: tuple[str, ...]) -> None:
+    ran = ask(*words)
+    assert (ran.code, ran.out) == (2, "")
+    assert "not UTF-8 at character" in ran.err
+
+
 def test_a_file_that_is_not_there(ask: Any) -> None:
     ran = ask("apply", "no-such-file.yaml")
     assert (ran.code, ran.out) == (2, "")
