@@ -24,7 +24,7 @@ def parse_shift(text: bytes, source: str) -> TrafficShift:
 
 def from_document(document: Mapping[str, Any], source: str = "document") -> TrafficShift:
     """Raises: SpecError with all problems; they have no lines."""
-    return _parsed(Text(document, {}, ()), source)
+    return _parsed(Text(document), source)
 
 
 def _parsed(text: Text, source: str) -> TrafficShift:

@@ -96,13 +96,22 @@ def merged_data(node: MapNode) -> dict[str, Data]:
 
 def nearest(root: Node, path: Path) -> int:
     """The character where `path` stands, or its nearest existing ancestor: keys for entries, starts for items."""
+    return _nearest(root, path)[0]
+
+
+def nearest_value(root: Node, path: Path) -> int:
+    """The character where the value at `path` begins, or that of its nearest existing ancestor."""
+    return _nearest(root, path)[1].start
+
+
+def _nearest(root: Node, path: Path) -> tuple[int, Node]:
     at, node = root.start, root
     for step in path:
         found = _step(target_of(node), step)
         if found is None:
             break
         at, node = found
-    return at
+    return at, node
 
 
 def _step(node: Node, step: str | int) -> tuple[int, Node] | None:

@@ -40,12 +40,13 @@ _COLLECTION_TAGS = (None, "!", "tag:yaml.org,2002:map", "tag:yaml.org,2002:seq")
 class Limits:
     """How much of a stranger's text is read.
 
-    Units: bytes of a file, levels of nesting, nodes that all aliases of a document stand for, problems of a file,
-    broken documents of a file before the rest is left unread.
+    Units: bytes of a file, levels of nesting, nodes of a document (none: as many as the bytes hold), nodes that all
+    aliases of a document stand for, problems of a file, broken documents of a file before the rest is left unread.
     """
 
     max_bytes: int = 1 << 20
     max_depth: int = 64
+    max_nodes: int | None = None
     max_alias_nodes: int = 10_000
     max_problems: int = 100
     max_broken: int = 20
@@ -65,10 +66,15 @@ class YamlDocument:
 
 @dataclass(frozen=True, slots=True)
 class YamlFile:
+    """`documents` are without fault; `flawed` can be read, too, but say something that is wrong (a key twice), so that
+    more mistakes can be looked for in them.
+    """
+
     text: str
     lines: Lines
     documents: tuple[YamlDocument, ...]
     problems: tuple[Problem, ...]
+    flawed: tuple[YamlDocument, ...] = ()
 
 
 def read_yaml(file: str, raw: bytes, limits: Limits = LIMITS) -> YamlFile:
@@ -130,6 +136,7 @@ class _Reader:
         self._free = 0
         self._broken = 0
         self._roots: list[tuple[int, Node]] = []
+        self._flawed: list[tuple[int, Node]] = []
         self._mistakes: list[_Mistake] = []
 
     def read(self) -> YamlFile:
@@ -137,9 +144,12 @@ class _Reader:
         while begin is not None:
             begin = self._read_from(begin)
         ends = dict(zip(self._starts, [*self._starts[1:], len(self._text)], strict=False))  # none in an empty file
-        documents = tuple(YamlDocument(start, ends[start], root) for start, root in self._roots)
+        documents, flawed = (
+            tuple(YamlDocument(start, ends[start], root) for start, root in roots)
+            for roots in (self._roots, self._flawed)
+        )
         problems = [self._problem(mistake) for mistake in self._mistakes[: self._limits.max_problems]]
-        return YamlFile(self._text, self._lines, documents, tuple(sorted(problems)))
+        return YamlFile(self._text, self._lines, documents, tuple(sorted(problems)), flawed)
 
     def _read_from(self, begin: int) -> int | None:
         """Reads to the end (None) or to a broken document; then the character where to go on."""
@@ -154,7 +164,7 @@ class _Reader:
         except _Broken as broken:
             return self._go_on_after(broken.mistake)
         except yaml.YAMLError as error:
-            return self._go_on_after(_syntax_error(begin, error))
+            return self._go_on_after(_syntax_error(begin, error, self._limits))
         return None
 
     def _document(self, start: int, composer: "_Composer") -> None:
@@ -163,8 +173,8 @@ class _Reader:
         root = composer.root()
         self._within = False
         self._mistakes += composer.mistakes
-        if not composer.mistakes and root.data is not None:
-            self._roots.append((self._starts[-1], root))
+        if root.data is not None:
+            (self._flawed if composer.mistakes else self._roots).append((self._starts[-1], root))
 
     def _go_on_after(self, mistake: _Mistake) -> int | None:
         self._mistakes.append(mistake)
@@ -194,11 +204,13 @@ class _Reader:
         return Problem(self._file, place.line, place.column, mistake.message, mistake.hint)
 
 
-def _syntax_error(begin: int, error: yaml.YAMLError) -> _Mistake:
+def _syntax_error(begin: int, error: yaml.YAMLError, limits: Limits) -> _Mistake:
     if not isinstance(error, yaml.MarkedYAMLError):
         return _Mistake(begin, f"not valid YAML: {error}")
     mark = error.problem_mark or error.context_mark
     message = " ".join(part for part in (error.context, error.problem) if part)
+    if "maximum nesting depth" in message:  # libyaml's own bound, met by its scanner before our first event
+        return _Mistake(begin, f"nested more than {limits.max_depth} levels deep")
     hint = "YAML wants spaces, not tabs, for indentation" if "start any token" in message else ""
     return _Mistake(begin + (_index(mark) if mark else 0), f"not valid YAML: {message}", hint)
 
@@ -213,7 +225,7 @@ class _Composer:
     def __init__(self, begin: int, events: Iterator[Any], lines: Lines, limits: Limits) -> None:
         self._begin, self._events, self._lines, self._limits = begin, events, lines, limits
         self._anchors: dict[str, Node | None] = {}
-        self._alias_nodes = 0
+        self._alias_nodes = self._nodes = 0
         self.mistakes: list[_Mistake] = []
 
     def root(self) -> Node:
@@ -223,13 +235,20 @@ class _Composer:
         start, end = self._begin + _index(event.start_mark), self._begin + _index(event.end_mark)
         if isinstance(event, yaml.AliasEvent):
             return self._alias(event.anchor, start, end)
-        if depth > self._limits.max_depth:
-            raise _Broken(start, f"nested more than {self._limits.max_depth} levels deep")
+        self._count(start, depth)
         if not event.anchor:
             return self._own(event, start, end, depth)
         self._anchors[event.anchor] = None
         node = self._anchors[event.anchor] = self._own(event, start, end, depth)
         return node
+
+    def _count(self, start: int, depth: int) -> None:
+        self._nodes += 1
+        most = self._limits.max_nodes
+        if depth > self._limits.max_depth:
+            raise _Broken(start, f"nested more than {self._limits.max_depth} levels deep")
+        if most is not None and self._nodes > most:
+            raise _Broken(start, f"the document has more than {most:,} values")
 
     def _own(self, event: Any, start: int, end: int, depth: int) -> Node:
         if isinstance(event, yaml.ScalarEvent):

@@ -1,5 +1,6 @@
 """A TrafficShift's text: what is understood, and that every mistake is named at once, with its place."""
 
+import time
 from dataclasses import replace
 from datetime import timedelta
 from fractions import Fraction
@@ -179,11 +180,14 @@ MISTAKES = {
         GOOD.replace("hold: 10s", "minRequests: 0"),
         ["16:18: spec.strategy.minRequests: input should"],
     ),
-    "a key given twice": (GOOD + "kind: TrafficShift\n", ["18:1: kind is given twice (first in line 2)"]),
+    "a key given twice": (
+        GOOD + "kind: TrafficShift\n",
+        ["18:1: the key 'kind' appears twice, first in line 2, column 1"],
+    ),
     "a spec that is a list": (GOOD.partition("spec:")[0] + "spec: [1]\n", ["4:7: spec: input should be"]),
     "a number that YAML can't read": (
         GOOD.replace("poll: 2s", "poll: !!int abc"),
-        ["12:9: 'abc' can't be read as int"],
+        ["12:9: 'abc' doesn't fit its tag"],
     ),
 }
 
@@ -207,23 +211,38 @@ def test_all_mistakes_come_at_once_in_the_order_of_the_text() -> None:
 UNREADABLE = {
     "no text at all": (b"", "this is no TrafficShift"),
     "a list": (b"- 1\n", "this is no TrafficShift"),
-    "not YAML": (b"a: [1\n", "shift.yaml:2:1: not readable as one YAML document"),
-    "two documents": (b"a: 1\n---\nb: 2\n", "shift.yaml:2:1: not readable as one YAML document"),
-    "not UTF-8": (b"a: 1\nb: \xff\n", "not UTF-8: byte 0xff in line 2"),
-    "too long": (b"#" * 300_000, "300000 bytes are too many"),
-    "nested too deeply": (b"[" * 5000, "nested too deeply"),
-    "a control character": (b"a: \x01\n", "special characters are not allowed"),
+    "not YAML": (b"a: [1\n", "shift.yaml:2:1: not valid YAML"),
+    "two documents": (b"a: 1\n---\nb: 2\n", "shift.yaml:2:1: a second document begins here"),
+    "not UTF-8": (b"a: 1\nb: \xff\n", "shift.yaml:2:4: not UTF-8: byte 0xff"),
+    "too long": (b"#" * 300_000, "the file has 300,000 bytes"),
+    "nested too deeply": (b"[" * 100_000, "nested more than 64 levels deep"),
+    "nested too deeply in blocks": (b"- " * 100_000, "nested more than 64 levels deep"),
+    "nested too deeply both ways": (b"[{a: " * 50_000, "nested more than 64 levels deep"),
+    "too many values": (b"[" + b"1," * 100_000 + b"]", "more than 10,000 values"),
+    "a control character": (b"a: \x01\n", "shift.yaml:1:4: control character U+0001"),
     "a billion laughs": (
         b"a: &a [x,x,x,x,x,x,x,x,x,x]\n"
         + b"".join(b"%c: &%c [%s]\n" % (98 + i, 98 + i, b",".join([b"*%c" % (97 + i)] * 10)) for i in range(9)),
-        "more than 10000 values",
+        "stand for more than 10,000 nodes",
     ),
 }
 
 
 @pytest.mark.parametrize(("raw", "complaint"), UNREADABLE.values(), ids=UNREADABLE.keys())
 def test_what_is_no_document_is_refused(raw: bytes, complaint: str) -> None:
+    began = time.process_time()
     assert complaint in problems(raw)[0]
+    assert time.process_time() - began < 1
+
+
+def test_a_key_given_twice_hides_no_other_mistake() -> None:
+    found = problems(GOOD.replace("canary: v2", "canary: v1") + "kind: TrafficShift\n")
+    assert [line.split(": ")[0] for line in found] == ["shift.yaml:11:11", "shift.yaml:18:1"]
+
+
+@pytest.mark.parametrize("text", ["---\n" + GOOD, GOOD + "---\n", "# why\n" + GOOD + "...\n", "\ufeff" + GOOD])
+def test_marks_around_the_document_are_no_second_one(text: str) -> None:
+    assert parse(text) == parse(GOOD)
 
 
 def test_a_timestamp_stays_text() -> None:

@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from mesh.istio import yaml_text
-from mesh.istio.yaml_nodes import nearest
+from mesh.istio.yaml_nodes import nearest, nearest_value
 from mesh.istio.yaml_scalars import UnknownTag, resolve
 from mesh.istio.yaml_text import Limits, YamlFile, read_yaml
 
@@ -162,7 +162,8 @@ BOMB = "a0: &a0 [x, x, x, x, x, x, x, x, x]\n" + "".join(
         pytest.param("a:\n\tb: 1\n", ["f.yaml:2:1: not valid YAML"], id="a tab as indentation"),
         pytest.param("a: [1\n", ["f.yaml:2:1: not valid YAML"], id="a bracket left open"),
         pytest.param("a: 'x\n", ["f.yaml:2:1: not valid YAML"], id="a quote left open"),
-        pytest.param("[" * 5000, ["f.yaml:1:"], id="far too deep"),
+        pytest.param("[" * 100_000, ["f.yaml:1:1: nested more than 64 levels deep"], id="far too deep"),
+        pytest.param("[{a: " * 50_000, ["f.yaml:1:162: nested more than 64 levels"], id="far too deep both ways"),
         pytest.param("- " * 70 + "x", ["f.yaml:1:131: nested more than 64 levels deep"], id="too deep"),
         pytest.param("a: \x00\n", ["f.yaml:1:4: control character U+0000 (remove it)"], id="NUL"),
         pytest.param("a: \x1b\nb: \x07", ["f.yaml:1:4: control", "f.yaml:2:4: control"], id="control characters"),
@@ -215,6 +216,8 @@ def test_limits_are_what_they_say() -> None:
     assert len(sentences("a: 11\n", Limits(max_bytes=5))) == 1
     assert sentences("[[x]]", Limits(max_depth=2)) == []
     assert len(sentences("[[[x]]]", Limits(max_depth=2))) == 1
+    assert sentences("a: [1, 2]", Limits(max_nodes=5)) == []
+    assert sentences("a: [1, 2]", Limits(max_nodes=4)) == ["f.yaml:1:8: the document has more than 4 values"]
     assert sentences("a: &x [1, 2]\nb: *x\n", Limits(max_alias_nodes=3)) == []
     assert len(sentences("a: &x [1, 2, 3]\nb: *x\n", Limits(max_alias_nodes=3))) == 1
     assert len(sentences("a: 1\n" * 50, Limits(max_problems=7))) == 7
@@ -224,6 +227,21 @@ def test_reading_goes_on_behind_a_broken_document() -> None:
     text = "a: 1\n---\n\tb: 2\n---\nc: 'x\n---\nd: 4\n---\ne: 5\ne: 6\n---\nf: 6\n"
     assert datas(text) == [{"a": 1}, {"d": 4}, {"f": 6}]
     assert [sentence.split(": ")[0] for sentence in sentences(text)] == ["f.yaml:3:1", "f.yaml:6:1", "f.yaml:10:1"]
+
+
+@pytest.mark.parametrize("loader", [yaml.CSafeLoader, yaml.SafeLoader])
+def test_a_text_that_only_nests_is_refused_at_once(loader: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(yaml_text, "_LOADER", loader)
+    began = time.process_time()
+    for opening in ("[", "- ", "[{a: ", "{"):
+        assert "nested more than 64 levels deep" in sentences(opening * 20_000)[0]
+    assert time.process_time() - began < 2
+
+
+def test_a_document_with_a_mistake_that_leaves_it_readable_is_kept_aside() -> None:
+    found = read("a: 1\n---\nb: 2\nb: 3\nc: !mine 4\n---\nd: 'x\n")
+    assert [document.root.data for document in found.documents] == [{"a": 1}]
+    assert [document.root.data for document in found.flawed] == [{"b": 2, "c": None}]
 
 
 def test_too_many_broken_documents_end_the_reading() -> None:
@@ -270,6 +288,24 @@ PLACES = "é: 1\nb:\n  - c\n  - {d: é, e: [x]}\nx: &x {k: v}\ny:\n  <<: *x\nz: 
 def test_places(path: tuple[str | int, ...], place: tuple[int, int]) -> None:
     found = read(PLACES)
     at = found.lines.at(nearest(found.documents[0].root, path))
+    assert (at.line, at.column) == place
+
+
+@pytest.mark.parametrize(
+    ("path", "place"),
+    [
+        ((), (1, 1)),
+        (("é",), (1, 4)),
+        (("b", 1, "e"), (4, 15)),
+        (("b", 1, "none"), (4, 5)),
+        (("b", 9), (3, 3)),
+        (("none", "x"), (1, 1)),
+        (("y", "k"), (5, 11)),
+    ],
+)
+def test_places_of_values(path: tuple[str | int, ...], place: tuple[int, int]) -> None:
+    found = read(PLACES)
+    at = found.lines.at(nearest_value(found.documents[0].root, path))
     assert (at.line, at.column) == place
 
 
