@@ -26,17 +26,20 @@ async def cancellable(call: Awaitable[T]) -> T:
             raise asyncio.CancelledError
 
 
-async def until_interrupted(work: Coroutine[Any, Any, T], signals: Sequence[signal.Signals] = (signal.SIGINT,)) -> T:
+async def until_interrupted(
+    work: Coroutine[Any, Any, T], signals: Sequence[signal.Signals] = (signal.SIGINT,), *, again_s: float = AGAIN_S
+) -> T:
     """What `work` brings. Raises KeyboardInterrupt, after it has cleaned up, when one of the signals comes first.
 
-    It is cancelled again and again until it notices: one cancellation may get lost, and Ctrl-C must not.
+    It is cancelled again every `again_s` seconds until it ends: one cancellation may get lost, and Ctrl-C must not.
+    Cleaning up must be quicker than that.
     """
     loop, task = asyncio.get_running_loop(), asyncio.ensure_future(work)
 
     def stop() -> None:
         if not task.done():
             task.cancel()
-            loop.call_later(AGAIN_S, stop)
+            loop.call_later(again_s, stop)
 
     for number in signals:
         loop.add_signal_handler(number, stop)

@@ -55,7 +55,10 @@ class Documents(Protocol):
         """The route as it stands. Raises NotFound with the routes that exist, Unavailable."""
 
     async def apply(self, patch: WeightPatch) -> Applied:
-        """Writes new weights if destinations and weights are still those that the patch saw. Raises Conflict, Rejected, Unavailable."""
+        """Writes new weights if destinations and weights are still those that the patch saw.
+
+        Raises: Conflict, Rejected, Unavailable.
+        """
 
     def changes(self) -> AsyncIterator[RouteRef | None]:
         """Yields whenever a document may have changed (None: anything may have). Ends never; reconnects by itself."""
@@ -73,7 +76,7 @@ class Workloads(Protocol):
 
 class Metrics(Protocol):
     async def read(self, query: "MetricsQuery") -> Reading:
-        """Cumulative counters of every version and process that could be read, each with its own time. Raises Unavailable."""
+        """Cumulative counters of every version and process that could be read. Raises Unavailable."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +107,7 @@ class Store(Protocol):
     async def save(
         self, namespace: str, name: str, *, spec: Mapping[str, Any], state: Mapping[str, Any], expect: int
     ) -> int:
-        """Writes if the stored version is still `expect` (0: does not exist) and returns the new one. Raises Conflict."""
+        """Writes if the stored version is still `expect` (0: none yet) and returns the new one. Raises Conflict."""
 
     async def delete(self, namespace: str, name: str, *, expect: int) -> None:
         """Raises Conflict."""

@@ -36,6 +36,8 @@ ENDS_WITHIN_S = 170.0
 AFTERWARDS_S = 4
 OBSERVED_OVER = 2
 REFRESH_S = 0.5
+STOPS = (signal.SIGINT, signal.SIGTERM)
+STOPS_WITHIN_S = 30.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +74,7 @@ def command(fault: str | None, rate: float, json_file: Path | None) -> None:
     """
     folder = Path(tempfile.mkdtemp(prefix="tidegate-demo-"))
     try:
-        ending = asyncio.run(until_interrupted(play(folder, rate, fault), (signal.SIGINT, signal.SIGTERM)))
+        ending = asyncio.run(until_interrupted(play(folder, rate, fault), STOPS, again_s=STOPS_WITHIN_S))
     except KeyboardInterrupt:
         shutil.rmtree(folder, ignore_errors=True)
         raise

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import click
 
+from control.cancellation import until_interrupted
 from control.errors import Refused, Unavailable
 from control.local.children import Options
 from control.local.faults import FAULTS, translator_faults
@@ -19,6 +20,7 @@ from control.settings import state_dir_option
 
 DETACHED_WITHIN_S = 120.0
 LOOK_EVERY_S = 0.05
+STOPS_WITHIN_S = 30.0
 
 
 @click.command("up")
@@ -46,11 +48,8 @@ def command(state_dir: Path, detach: bool, allow_faults: bool, fault: str | None
 
 async def foreground(state_dir: Path, options: Options) -> None:
     """Runs the mesh until SIGINT or SIGTERM, then leaves nothing behind."""
-    work = asyncio.create_task(_serve(state_dir, options))
-    for number in (signal.SIGINT, signal.SIGTERM):
-        asyncio.get_running_loop().add_signal_handler(number, work.cancel)
-    with contextlib.suppress(asyncio.CancelledError):
-        await work
+    with contextlib.suppress(KeyboardInterrupt):
+        await until_interrupted(_serve(state_dir, options), (signal.SIGINT, signal.SIGTERM), again_s=STOPS_WITHIN_S)
     with contextlib.suppress(Refused):  # somebody else has begun in the folder
         for kept in clear(state_dir):
             to_stderr(f"kept: {kept}")
