@@ -26,7 +26,8 @@ if _version_not_supported:
 
 
 class CacheServiceStub:
-    """Missing associated documentation comment in .proto file."""
+    """Looks translations up and stores them, many at a time.
+    """
 
     def __init__(self, channel):
         """Constructor.
@@ -47,7 +48,8 @@ class CacheServiceStub:
 
 
 class CacheServiceServicer:
-    """Missing associated documentation comment in .proto file."""
+    """Looks translations up and stores them, many at a time.
+    """
 
     def BatchLookup(self, request, context):
         """Looks several keys up in one round trip. Answers keep the order of `keys`.
@@ -85,7 +87,8 @@ def add_CacheServiceServicer_to_server(servicer, server):
 
  # This class is part of an EXPERIMENTAL API.
 class CacheService:
-    """Missing associated documentation comment in .proto file."""
+    """Looks translations up and stores them, many at a time.
+    """
 
     @staticmethod
     def BatchLookup(request,

@@ -26,7 +26,9 @@ if _version_not_supported:
 
 
 class ControlServiceStub:
-    """Missing associated documentation comment in .proto file."""
+    """What people and their tools ask of a controller. Every call carries `authorization: Bearer TOKEN`; an error carries its
+    code and hint (google.rpc.ErrorInfo) in the status details.
+    """
 
     def __init__(self, channel):
         """Constructor.
@@ -77,16 +79,20 @@ class ControlServiceStub:
 
 
 class ControlServiceServicer:
-    """Missing associated documentation comment in .proto file."""
+    """What people and their tools ask of a controller. Every call carries `authorization: Bearer TOKEN`; an error carries its
+    code and hint (google.rpc.ErrorInfo) in the status details.
+    """
 
     def ListShifts(self, request, context):
-        """Missing associated documentation comment in .proto file."""
+        """The shifts of a namespace, by name.
+        """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def GetShift(self, request, context):
-        """Missing associated documentation comment in .proto file."""
+        """One shift. NOT_FOUND names those that exist.
+        """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
@@ -106,13 +112,14 @@ class ControlServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def DeleteShift(self, request, context):
-        """Missing associated documentation comment in .proto file."""
+        """Forgets a shift; its `onDelete` says what happens to the traffic of an unfinished one.
+        """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def SendCommand(self, request, context):
-        """Promote, rollback, pause, resume, suspend. Idempotent by the command's id.
+        """Promote, rollback, pause, resume, suspend, retry. Idempotent by the command's id.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -126,7 +133,8 @@ class ControlServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def GetVersion(self, request, context):
-        """Missing associated documentation comment in .proto file."""
+        """The version of the controller.
+        """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
@@ -183,7 +191,9 @@ def add_ControlServiceServicer_to_server(servicer, server):
 
  # This class is part of an EXPERIMENTAL API.
 class ControlService:
-    """Missing associated documentation comment in .proto file."""
+    """What people and their tools ask of a controller. Every call carries `authorization: Bearer TOKEN`; an error carries its
+    code and hint (google.rpc.ErrorInfo) in the status details.
+    """
 
     @staticmethod
     def ListShifts(request,

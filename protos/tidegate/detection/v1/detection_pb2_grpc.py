@@ -26,7 +26,8 @@ if _version_not_supported:
 
 
 class DetectionServiceStub:
-    """Missing associated documentation comment in .proto file."""
+    """Says in which language texts are written.
+    """
 
     def __init__(self, channel):
         """Constructor.
@@ -42,7 +43,8 @@ class DetectionServiceStub:
 
 
 class DetectionServiceServicer:
-    """Missing associated documentation comment in .proto file."""
+    """Says in which language texts are written.
+    """
 
     def DetectLanguage(self, request, context):
         """Detects the language of each text. Answers keep the order of `contents`.
@@ -68,7 +70,8 @@ def add_DetectionServiceServicer_to_server(servicer, server):
 
  # This class is part of an EXPERIMENTAL API.
 class DetectionService:
-    """Missing associated documentation comment in .proto file."""
+    """Says in which language texts are written.
+    """
 
     @staticmethod
     def DetectLanguage(request,

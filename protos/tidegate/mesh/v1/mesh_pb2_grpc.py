@@ -26,7 +26,8 @@ if _version_not_supported:
 
 
 class MeshServiceStub:
-    """Missing associated documentation comment in .proto file."""
+    """What a controller needs of a local mesh. Every call carries `authorization: Bearer TOKEN`.
+    """
 
     def __init__(self, channel):
         """Constructor.
@@ -62,7 +63,8 @@ class MeshServiceStub:
 
 
 class MeshServiceServicer:
-    """Missing associated documentation comment in .proto file."""
+    """What a controller needs of a local mesh. Every call carries `authorization: Bearer TOKEN`.
+    """
 
     def GetDocuments(self, request, context):
         """The documents that are live now: the last good version of each.
@@ -137,7 +139,8 @@ def add_MeshServiceServicer_to_server(servicer, server):
 
  # This class is part of an EXPERIMENTAL API.
 class MeshService:
-    """Missing associated documentation comment in .proto file."""
+    """What a controller needs of a local mesh. Every call carries `authorization: Bearer TOKEN`.
+    """
 
     @staticmethod
     def GetDocuments(request,

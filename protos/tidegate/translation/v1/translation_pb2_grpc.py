@@ -26,7 +26,8 @@ if _version_not_supported:
 
 
 class TranslationServiceStub:
-    """Missing associated documentation comment in .proto file."""
+    """Translates texts, whole or as a stream.
+    """
 
     def __init__(self, channel):
         """Constructor.
@@ -52,7 +53,8 @@ class TranslationServiceStub:
 
 
 class TranslationServiceServicer:
-    """Missing associated documentation comment in .proto file."""
+    """Translates texts, whole or as a stream.
+    """
 
     def TranslateText(self, request, context):
         """Translates several texts. Answers keep the order of `contents`; one bad text does not fail the others.
@@ -102,7 +104,8 @@ def add_TranslationServiceServicer_to_server(servicer, server):
 
  # This class is part of an EXPERIMENTAL API.
 class TranslationService:
-    """Missing associated documentation comment in .proto file."""
+    """Translates texts, whole or as a stream.
+    """
 
     @staticmethod
     def TranslateText(request,
