@@ -18,10 +18,10 @@ TIDEGATE = str(Path(sys.executable).parent / "tidegate")
 pytestmark = [pytest.mark.story, pytest.mark.envoy, pytest.mark.apertium, pytest.mark.redis]
 
 
-def tidegate(*words: str, state_dir: Path) -> "subprocess.CompletedProcess[str]":
-    return subprocess.run(
-        [TIDEGATE, *words, "--state-dir", str(state_dir)], capture_output=True, text=True, timeout=150, check=False
-    )
+def tidegate(*words: str, state_dir: Path, path: str = os.environ["PATH"]) -> "subprocess.CompletedProcess[str]":
+    line = [TIDEGATE, *words, "--state-dir", str(state_dir)]
+    environment = {**os.environ, "PATH": path}
+    return subprocess.run(line, capture_output=True, text=True, timeout=150, check=False, env=environment)
 
 
 @pytest.fixture
@@ -30,8 +30,8 @@ def state_dir(tmp_path: Path) -> Iterator[Path]:
     tidegate("down", state_dir=tmp_path / "state")
 
 
-def up(state_dir: Path) -> RunFile:
-    done = tidegate("up", "--detach", state_dir=state_dir)
+def up(state_dir: Path, path: str = os.environ["PATH"]) -> RunFile:
+    done = tidegate("up", "--detach", state_dir=state_dir, path=path)
     assert done.returncode == 0, done.stderr
     return read_run_file(state_dir)
 
@@ -79,8 +79,21 @@ def test_nothing_outlives_a_killed_supervisor(state_dir: Path) -> None:
     up(state_dir)
 
 
-def test_a_dead_service_comes_back(state_dir: Path) -> None:
-    run = up(state_dir)
+def programs_without_redis(folder: Path) -> str:
+    """A PATH with all programs of this machine but redis-server."""
+    folder.mkdir()
+    for program in Path("/usr/bin").iterdir():
+        if program.name != "redis-server":
+            (folder / program.name).symlink_to(program)
+    return str(folder)
+
+
+def test_without_redis_it_serves_and_says_what_to_type_and_a_dead_service_comes_back(
+    state_dir: Path, tmp_path: Path
+) -> None:
+    run = up(state_dir, programs_without_redis(tmp_path / "bin"))
+    assert "redis" not in run.processes
+    assert "install it: sudo apt-get install -y redis-server" in (state_dir / "up.log").read_text()
     os.kill(run.processes["lang-detector"], signal.SIGKILL)
     answer = "biblioteca"
     assert eventually(
