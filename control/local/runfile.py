@@ -10,7 +10,7 @@ import os
 import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from control.errors import Refused, Unavailable
@@ -18,7 +18,9 @@ from control.errors import Refused, Unavailable
 
 @dataclass(frozen=True, slots=True)
 class RunFile:
-    """What a person's tools need to find a running mesh. Addresses are host:port; `token_file` is a path."""
+    """What a person's tools need to find a running mesh. Addresses are host:port; `token_file` is a path; `notices` are
+    what a person must be told of the start (a state file that was kept aside).
+    """
 
     pid: int
     net: str
@@ -27,6 +29,7 @@ class RunFile:
     mesh: str
     token_file: str
     processes: dict[str, int]
+    notices: list[str] = field(default_factory=list)
 
 
 def run_path(state_dir: Path) -> Path:

@@ -75,7 +75,7 @@ def clear(state_dir: Path) -> list[Path]:
     state files that were kept aside, and whatever is not ours. Raises Refused when a mesh runs in it.
     """
     if not lock_path(state_dir).exists():
-        return []
+        return sorted(state_dir.glob(KEPT))
     with state_folder(state_dir):
         _remove_leftover_socket(state_dir)
         for name in OURS:
@@ -131,7 +131,8 @@ def _tell(event: ChildEvent, report: Report) -> None:
 def _run_file(layout: Layout, supervisor: Supervisor) -> RunFile:
     pids = {name: child.pid or 0 for name, child in supervisor.children.items()}
     addresses = (layout.gateway, layout.control, layout.mesh_api)
-    return RunFile(os.getpid(), layout.net, *addresses, str(layout.token_file), pids)
+    notices = supervisor.children["controller"].ready_value.get("notices", [])
+    return RunFile(os.getpid(), layout.net, *addresses, str(layout.token_file), pids, notices)
 
 
 async def _stop_in_order(supervisor: Supervisor) -> None:

@@ -99,9 +99,10 @@ def _await_ready(state_dir: Path, child: "subprocess.Popen[bytes]", log: Path) -
 
 
 def welcome(run: RunFile) -> str:
-    """What a person can do now."""
+    """What a person must know and can do now."""
     return "\n".join(
         (
+            *(f"Note: {notice}" for notice in run.notices),
             f"The mesh runs on {run.net}.0/24; its gateway is {run.gateway}.",
             '  tidegate translate "Where is the library?" --to es',
             "  tidegate apply mesh/manifests/translator-shift.yaml     then: tidegate status -w",

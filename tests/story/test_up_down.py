@@ -13,6 +13,7 @@ import pytest
 
 from control.local.runfile import RunFile, read_run_file
 
+GARBAGE = b"garbage" * 1000
 TIDEGATE = str(Path(sys.executable).parent / "tidegate")
 
 pytestmark = [pytest.mark.story, pytest.mark.envoy, pytest.mark.apertium, pytest.mark.redis]
@@ -76,7 +77,15 @@ def test_nothing_outlives_a_killed_supervisor(state_dir: Path) -> None:
     os.kill(run.pid, signal.SIGKILL)
     assert eventually(lambda: gone(processes)), [each.cmdline() for each in processes if each.is_running()]
     assert tidegate("list", state_dir=state_dir).returncode == 5
-    up(state_dir)
+    for companion in state_dir.glob("state.sqlite-*"):
+        companion.unlink()  # else SQLite mends the file from its log
+    (state_dir / "state.sqlite").write_bytes(GARBAGE)
+    again = tidegate("up", "--detach", state_dir=state_dir)
+    assert (again.returncode, "state.sqlite is damaged" in again.stdout) == (0, True), again
+    down = tidegate("down", state_dir=state_dir)
+    assert "kept: " in down.stderr
+    (kept,) = state_dir.iterdir()
+    assert kept.read_bytes() == GARBAGE
 
 
 def programs_without_redis(folder: Path) -> str:
