@@ -19,9 +19,9 @@ from control.engine.state import ShiftState, subject_of
 from control.spec import OnDeadline, OnDelete, OnFailure, TrafficShift
 
 _RUNNING = frozenset({Phase.PROGRESSING, Phase.PROMOTING, Phase.PAUSED, Phase.CONFLICT})
-_STILL_AT_FULL = 0.01
-"""How much of the last poll may still have ended on stable when all traffic goes to the canary: long requests finish
-there.
+OBSERVED_AT_FULL = 0.99
+"""The share of the last poll's requests that must have ended on the canary before it is promoted: long ones that began
+before still end on stable, and nothing is claimed while more than a few do.
 """
 
 
@@ -187,7 +187,7 @@ def _drain(at: Situation) -> Decision | None:
     if at.state.phase is not Phase.ROLLING_BACK:
         return None
     window = at.state.window
-    drained = at.seen.readable and not at.seen.unread and window.polls > 0 and window.last_canary == 0
+    drained = at.seen.readable and not at.seen.unread and window.polls > 0 and not window.reaches_canary
     if drained or at.state.deleting:
         return Decision(Cause.ROLLED_BACK, Event.DRAINED)
     facts = {"last": str(window.last_canary), "readable": "yes" if at.seen.readable else ""}
@@ -238,14 +238,17 @@ def _evidence(at: Situation) -> Decision | None:
 
 
 def _finish(at: Situation) -> Decision | None:
-    """At 100 % nothing is left to compare with: what counts is that all requests are seen to go there."""
+    """At 100 % nothing is left to compare with: what counts is that the requests are seen to end there."""
     if at.state.phase is not Phase.PROMOTING:
         return None
     window = at.state.window
-    last = window.last_canary + window.last_stable
-    if window.last_stable > _STILL_AT_FULL * last:
+    observed, last = window.observed(Fraction(1)), window.last_canary + window.last_stable
+    if observed is None:
+        return Decision(Cause.NO_DATA)
+    if observed < OBSERVED_AT_FULL:
         return Decision(Cause.NOT_OBSERVED, facts={"last": str(window.last_stable), "of": str(last)})
-    return Decision(Cause.PROMOTED, Event.FINISH, _window_facts(at.state))
+    seen = {"last": str(window.last_canary), "of": str(last)}
+    return Decision(Cause.PROMOTED, Event.FINISH, _window_facts(at.state) | seen)
 
 
 RULES: tuple[Rule, ...] = (

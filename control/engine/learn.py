@@ -78,7 +78,8 @@ def _foreign_since(state: ShiftState, seen: Observation, now: datetime) -> Shift
         return replace(state, drift=replace(state.drift, since=None, share=None)) if state.drift.since else state
     share = min(route.configured for route in changed if route.configured is not None)
     since = state.drift.since if state.drift.share == share else now
-    return replace(state, drift=Drift(since or now, share, state.drift.repairs), acknowledged_at=None)
+    drift = Drift(since or now, share, state.drift.repairs)
+    return replace(state, drift=drift, acknowledged_at=None, window=Window())
 
 
 def _in_force(state: ShiftState, seen: Observation, shift: TrafficShift, now: datetime) -> ShiftState:

@@ -76,26 +76,37 @@ class Drift:
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """Requests since every proxy acknowledged the present weight: in all, and in the last poll."""
+    """Requests that ended since every proxy acknowledged the present weight: in all, and in the last poll that had any.
+
+    `quiet` is how many polls without any came after that one.
+    """
 
     polls: int = 0
     canary: int = 0
     stable: int = 0
     last_canary: int = 0
     last_stable: int = 0
+    quiet: int = 0
 
     def observed(self, share: Fraction) -> float | None:
         """The canary's share of the requests that were counted, None when there were none.
 
-        At 0 and 100 % only the last poll counts, since requests that began before the weight still end after it.
+        At 0 and 100 % only the last poll with requests counts, since those that began before the weight end after it.
         """
-        at_an_end = share in (0, 1) and self.polls > 0
+        at_an_end = share in (0, 1)
+        if share == 0 and self.polls > 0 and not self.reaches_canary:
+            return 0.0
         canary, stable = (self.last_canary, self.last_stable) if at_an_end else (self.canary, self.stable)
-        if canary + stable:
-            return canary / (canary + stable)
-        return 0.0 if at_an_end and share == 0 else None
+        return canary / (canary + stable) if canary + stable else None
+
+    @property
+    def reaches_canary(self) -> bool:
+        """Did a request end on the canary in the last poll?"""
+        return self.last_canary > 0 and not self.quiet
 
     def grown(self, canary: int, stable: int) -> "Window":
+        if canary + stable == 0:
+            return replace(self, polls=self.polls + 1, quiet=self.quiet + 1)
         return Window(self.polls + 1, self.canary + canary, self.stable + stable, canary, stable)
 
 

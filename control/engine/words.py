@@ -31,7 +31,7 @@ WORDS: dict[Cause, Words] = {
         "every proxy must take the new weight",
     ),
     Cause.PROMOTED: Words(
-        "every proxy runs 100 %, and {windowCanary} ended on {canary} during the hold; "
+        "every proxy runs 100 %, and {last} of the last {of} ended on {canary} ({windowCanary} during the hold); "
         "nothing of {stable} is left to compare with; in the whole run: {compared}",
     ),
     Cause.HARM_FOUND: Words(

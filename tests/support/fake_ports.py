@@ -51,12 +51,16 @@ def virtual_service(name: str, route: str | None = None, *, weights: Mapping[str
 
 @dataclass
 class World:
-    """The mesh, its traffic, the store and the clock. Mutable: a test is the world's god."""
+    """The mesh, its traffic, the store and the clock. Mutable: a test is the world's god.
+
+    `lingering` is how long requests last: those that end now began by the weights of then.
+    """
 
     now: datetime = START
     texts: dict[tuple[str, str], bytes] = field(default_factory=dict)
     previous: dict[tuple[str, str], tuple[datetime, bytes]] = field(default_factory=dict)
     lag: timedelta = timedelta(milliseconds=50)
+    lingering: timedelta = timedelta(0)
     behaviours: dict[str, Behaviour] = field(default_factory=lambda: {v: Behaviour() for v in ("v1", "v2", "v3")})
     endpoints: dict[str, int | None] = field(default_factory=lambda: {"v1": 1, "v2": 1, "v3": 1})
     rps: int = 200
@@ -129,12 +133,12 @@ class World:
             row[:] = [row[0] + served, row[1] + bad, row[2] + retried]
 
     def _running(self, document: str) -> dict[str, int]:
-        """The weights that the proxies run: the last text once the lag has passed, else the one before."""
+        """The weights by which the requests began that end now: the last text's, or those of the one before."""
         key = "default", document
         if key not in self.texts:
             return {}
         at, text = self.previous.get(key, (START, self.texts[key]))
-        current = self.texts[key] if self.runs(at) else text
+        current = self.texts[key] if self.runs(at + self.lingering) else text
         view = _view_of(current, RouteRef("default", document))
         return {each.subset: each.weight or 0 for each in view.destinations}
 

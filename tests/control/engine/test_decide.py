@@ -14,6 +14,7 @@ from control.engine.move import move
 from control.engine.observation import Observation, beside_held
 from control.engine.phase import TRANSITIONS, Event, Phase, Verdict
 from control.engine.state import ShiftState, Window
+from control.engine.status import status
 from control.errors import InvariantBroken
 from control.spec import TrafficShift
 from tests.support.fake_ports import START
@@ -29,6 +30,12 @@ DECISIONS = {
     ),
     "at 100 % a request that still ended on stable is no matter": (
         state(Phase.PROMOTING, "1", window=Window(5, 500, 9, 199, 1)), seen(), Cause.PROMOTED, Event.FINISH,
+    ),
+    "at 100 % a silent poll after it is no matter": (
+        state(Phase.PROMOTING, "1", window=Window(5, 500, 9, 199, 1, 2)), seen(), Cause.PROMOTED, Event.FINISH,
+    ),
+    "at 100 % a silent poll makes no request of stable unseen": (
+        state(Phase.PROMOTING, "1", window=Window(5, 500, 9, 90, 10, 2)), seen(), Cause.NOT_OBSERVED, None,
     ),
     "at 100 % many that did are": (
         state(Phase.PROMOTING, "1", window=Window(5, 500, 9, 90, 10)), seen(), Cause.NOT_OBSERVED, None,
@@ -124,7 +131,7 @@ def test_a_route_that_no_proxy_holds_is_spare_beside_one_that_is_held() -> None:
     assert beside_held([unheld])[0].unheld
 
 
-windows = st.builds(Window, *[st.integers(0, 300)] * 5)
+windows = st.builds(Window, *[st.integers(0, 300)] * 5, quiet=st.integers(0, 2))
 states = st.builds(
     state,
     st.sampled_from(Phase),
@@ -178,6 +185,36 @@ def test_only_a_fail_a_dead_canary_or_a_person_goes_back(now: ShiftState, world:
     if decide(wanted, now, world, LATER).event is Event.ROLL_BACK:
         failed = judge(now, world, 20) is Verdict.FAIL and policy == "rollback"
         assert failed or world.canary_endpoints == 0 or now.deleting
+
+
+@settings(deadline=None, max_examples=150)
+@given(windows)
+def test_promoted_is_only_what_was_observed(window: Window) -> None:
+    """Whatever was counted: a promotion has at least 99 of 100 of its last requests on the canary, and says so."""
+    now = state(Phase.PROMOTING, "1", window=window)
+    found = decide(SHIFT, now, seen(), LATER)
+    if found.event is Event.FINISH:
+        told = status(SHIFT, move(SHIFT, now, found, LATER, seen=seen()), LATER)
+        assert told["phase"] == "Promoted"
+        assert told["share"]["observedRatio"] >= 0.99
+        assert told["steps"][-1]["sentence"] == told["reason"]
+    else:
+        assert found.cause in (Cause.NO_DATA, Cause.INSUFFICIENT, Cause.NOT_OBSERVED)
+
+
+polls = st.lists(st.tuples(st.integers(0, 40), st.integers(0, 3)), max_size=12)
+
+
+@settings(deadline=None, max_examples=100)
+@given(polls)
+def test_a_window_is_the_sum_of_its_polls_and_the_last_that_had_any(counted: list[tuple[int, int]]) -> None:
+    window = Window()
+    for canary, stable in counted:
+        window = window.grown(canary, stable)
+    with_any = [poll for poll in counted if sum(poll)]
+    assert (window.polls, window.canary) == (len(counted), sum(canary for canary, _ in counted))
+    assert (window.last_canary, window.last_stable) == (with_any[-1] if with_any else (0, 0))
+    assert window.reaches_canary == bool(counted and counted[-1][0])
 
 
 def test_a_move_that_the_table_does_not_have_is_our_bug() -> None:

@@ -80,6 +80,9 @@ def test_the_three_weights(routes: tuple[RouteSeen, ...], expected: dict[str, st
 OBSERVED = {
     "a step is observed since it was acknowledged": ("1/10", Window(3, 10, 90, 9, 1), 0.1),
     "nothing was counted": ("1/10", Window(3), None),
+    "at the end the last poll that counted any": ("1", Window(9, 100, 5, 50, 0, 4), 1.0),
+    "at 0 a silent poll is none of the canary": ("0", Window(9, 5, 100, 3, 50, 1), 0.0),
+    "at 0 the last poll may still have some": ("0", Window(9, 5, 100, 1, 3), 0.25),
     "at the end only the last poll counts": ("1", Window(3, 100, 5, 50, 0), 1.0),
     "at 0 too": ("0", Window(3, 5, 100, 0, 50), 0.0),
     "at 0 no traffic at all is none of the canary": ("0", Window(1), 0.0),

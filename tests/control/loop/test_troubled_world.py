@@ -235,6 +235,47 @@ def test_a_refused_write_is_not_repeated_blindly() -> None:
     assert phase_of(world) is Phase.PROMOTED
 
 
+def test_requests_that_last_long_keep_a_promotion_waiting() -> None:
+    """They began before the last weight and end on stable long after every proxy runs it."""
+    world = World(lingering=timedelta(seconds=20))
+    apply(world, shift(steps="50%, 100%", hold="5s"))
+    run(world, at_step(2))
+    run_for(world, timedelta(seconds=12))
+    told = status_of(world)
+    assert (phase_of(world), told["share"]["acknowledged"]) == (Phase.PROMOTING, "1")
+    assert told["share"]["observedRatio"] == pytest.approx(0.5, abs=0.01)
+    assert "requests still ended on v1" in told["reason"]
+    run(world)
+    told = status_of(world)
+    assert (phase_of(world), told["share"]["observedRatio"], told["steps"][-1]["observedRatio"]) == (
+        Phase.PROMOTED, 1.0, 1.0,
+    )  # fmt: skip
+
+
+def test_without_traffic_at_100_percent_nothing_is_promoted() -> None:
+    world = World()
+    apply(world, shift(steps="50%, 100%", hold="5s"))
+    run(world, in_phase(Phase.PROMOTING))
+    world.rps = 0
+    run_for(world, timedelta(minutes=5))
+    told = status_of(world)
+    assert (phase_of(world), told["verdict"], told["share"]["observedRatio"]) == (Phase.PROMOTING, "no data", None)
+    assert told["reason"] == "no request of v2 was counted at 100 %; no data is no verdict"
+    world.rps = 200
+    run(world)
+    assert (phase_of(world), status_of(world)["share"]["observedRatio"]) == (Phase.PROMOTED, 1.0)
+
+
+def test_at_rest_nothing_is_claimed_of_weights_that_somebody_else_wrote() -> None:
+    world = World()
+    apply(world, shift(steps="100%", hold="1s"))
+    run(world)
+    assert status_of(world)["share"]["observedRatio"] == 1.0
+    world.set_weights({"v1": 100, "v2": 0})
+    run_for(world, timedelta(seconds=40))
+    assert (phase_of(world), status_of(world)["share"]["observedRatio"]) == (Phase.PROMOTED, None)
+
+
 def test_a_rollback_writes_whatever_it_can() -> None:
     world = begun()
     world.unreachable = frozenset({"edge"})
