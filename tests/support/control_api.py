@@ -10,7 +10,7 @@ from control.adapters.store.sqlite import SqliteStore
 from control.api.client import GrpcShiftClient
 from control.api.server import ControlServer
 from control.api.shifts import Shifts
-from control.loop.feed import ChangeFeed, ObservedStore, ShiftKey
+from control.loop.feed import ChangeFeed, ObservedStore, ShiftKey, Subscription
 from control.loop.troubles import Trouble
 from tests.support.control_time import StillClock
 
@@ -43,13 +43,27 @@ class Loop:
         return self.troubles.get(key)
 
 
+class CountedFeed(ChangeFeed):
+    """A feed that knows how many watch."""
+
+    watchers = 0
+
+    def subscribe(self) -> Subscription:
+        self.watchers += 1
+        return super().subscribe()
+
+    def unsubscribe(self, subscription: Subscription) -> None:
+        self.watchers -= 1
+        super().unsubscribe(subscription)
+
+
 @dataclass
 class Api:
     """A running server, and what is behind it."""
 
     address: str
     store: ObservedStore
-    feed: ChangeFeed
+    feed: CountedFeed
     loop: Loop
     shifts: Shifts
     server: ControlServer
@@ -57,7 +71,7 @@ class Api:
 
 @asynccontextmanager
 async def serving_api(folder: Path) -> AsyncIterator[Api]:
-    clock, feed, loop = StillClock(), ChangeFeed(), Loop()
+    clock, feed, loop = StillClock(), CountedFeed(), Loop()
     inner = await SqliteStore.open(folder, clock.now())
     store = ObservedStore(inner, feed)
     shifts = Shifts(store, clock, loop, feed, asyncio.Lock())

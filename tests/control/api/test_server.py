@@ -246,6 +246,17 @@ async def test_a_watch_ends_when_the_controller_stops(api: Api, tool: GrpcShiftC
             await anext(changes)
 
 
+async def test_a_watcher_that_hangs_up_is_forgotten(api: Api, tool: GrpcShiftClient) -> None:
+    await tool.apply(SHIFT, "shift.yaml")
+    changes = tool.watch(*KEY)
+    await anext(changes)
+    assert api.feed.watchers == 1
+    await changes.aclose()
+    async with asyncio.timeout(10):
+        while api.feed.watchers:
+            await tool.version()
+
+
 @pytest.mark.parametrize("token", ["wrong", "", TOKEN + "x"])
 @pytest.mark.parametrize("operation", ["get", "watch"])
 async def test_who_shows_no_valid_token_gets_nothing(api: Api, token: str, operation: str) -> None:
