@@ -1,6 +1,6 @@
 """The README's picture: the summary of a demo, drawn from what it wrote with `--json`.
 
-    tidegate demo --json demo.json; python -m tests.support.demo_picture demo.json docs/demo.svg
+tidegate demo --json demo.json; python -m tests.support.demo_picture demo.json docs/demo.svg
 """
 
 import io
