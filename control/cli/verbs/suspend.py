@@ -1,40 +1,20 @@
 """`tidegate suspend`: hands off: nothing is written until somebody resumes."""
 
-from pathlib import Path
-
 import click
 
-from control.cli.commands import move, new_command
-from control.cli.options import (
-    dry_run_option,
-    examples,
-    expect_step_option,
-    name_argument,
-    namespace_option,
-    output_option,
-    reason_option,
-)
+from control.cli.commands import Wanted, move, move_options
+from control.cli.options import examples
 from control.engine.command import Verb
-from control.settings import state_dir_option
 
 
 @click.command(
     "suspend", epilog=examples("tidegate suspend", 'tidegate suspend translator --reason "editing the routes by hand"')
 )
-@name_argument
-@expect_step_option
-@reason_option
-@dry_run_option
-@namespace_option
-@output_option
-@state_dir_option
-def command(
-    name: str, expect_step: int | None, reason: str, dry_run: bool, namespace: str, output: str, state_dir: Path
-) -> None:
+@move_options
+def command(wanted: Wanted) -> None:
     """Hands off: write no weight at all until `tidegate resume`.
 
     Nothing protects the traffic meanwhile: a bad version is not rolled back. To stop only the advance, use
     `tidegate pause`.
     """
-    wanted = new_command(Verb.SUSPEND, expect_step=expect_step, reason=reason)
-    move(wanted, state_dir=state_dir, namespace=namespace, name=name, output=output, dry_run=dry_run)
+    move(Verb.SUSPEND, wanted)
