@@ -25,17 +25,10 @@ class Admin:
         self._session = session
         self._deadline = aiohttp.ClientTimeout(total=deadline_s)
 
-    async def server_info(self) -> dict[str, Any]:
-        return await self._json("/server_info")
-
-    async def config_dump(self) -> dict[str, Any]:
-        """Everything that it runs, with endpoints."""
-        return await self._json("/config_dump?include_eds")
-
-    async def stats(self, pattern: str = "") -> dict[str, int]:
+    async def stats(self, pattern: str) -> dict[str, int]:
         """Counters and gauges whose name matches the regular expression."""
-        query = {"format": "json", "filter": pattern} if pattern else {"format": "json"}
-        found = await self._json("/stats", query)
+        async with self._answer("GET", "/stats", {"format": "json", "filter": pattern}) as answer:
+            found: dict[str, Any] = await answer.json(content_type=None)
         return {stat["name"]: stat["value"] for stat in found["stats"] if "name" in stat}
 
     async def live(self) -> None:
@@ -52,11 +45,6 @@ class Admin:
             return (await self._text("GET", "/ready")).strip() == "LIVE"
         except Unreachable:
             return False
-
-    async def _json(self, path: str, query: dict[str, str] | None = None) -> dict[str, Any]:
-        async with self._answer("GET", path, query) as answer:
-            found: dict[str, Any] = await answer.json(content_type=None)
-            return found
 
     async def _text(self, method: str, path: str) -> str:
         async with self._answer(method, path) as answer:

@@ -6,7 +6,6 @@ position, so that a route put in front doesn't read as a change of all routes.
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from difflib import unified_diff
 from enum import StrEnum
 
 from mesh.istio.document import Document
@@ -45,13 +44,6 @@ def diff(before: Document | None, after: Document | None) -> tuple[Change, ...]:
     """The changes of data from one document to the other, in the order of the newer one. None: there is no document."""
     old, new = (ABSENT if document is None else dict(document.data) for document in (before, after))
     return tuple(_changes("", old, new))
-
-
-def text_diff(before: Document | None, after: Document | None) -> str:
-    """The lines that differ, in the unified form; empty when the texts are the same."""
-    old, new = (document.text.decode().splitlines() if document else [] for document in (before, after))
-    names = [f"{document.file} ({document})" if document else "/dev/null" for document in (before, after)]
-    return "".join(f"{line}\n" for line in unified_diff(old, new, names[0], names[1], lineterm=""))
 
 
 def _changes(path: str, before: Data, after: Data) -> Iterator[Change]:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from mesh.istio.diff import ABSENT, Change, diff, text_diff
+from mesh.istio.diff import ABSENT, Change, diff
 from tests.support.doc_documents import SPLIT_ROUTE, document, virtual_service
 
 BASE = virtual_service(SPLIT_ROUTE)
@@ -109,21 +109,3 @@ def test_a_new_document_is_one_change() -> None:
     assert diff(None, subject) == (Change("document", ABSENT, dict(subject.data)),)
     assert diff(subject, None) == (Change("document", dict(subject.data), ABSENT),)
     assert diff(None, None) == ()
-
-
-def test_text_diff_shows_lines() -> None:
-    after = BASE.replace("weight: 90", "weight: 80")
-    lines = text_diff(document(BASE), document(after)).splitlines()
-    assert lines[:2] == [
-        "--- mesh.yaml (VirtualService default/translator)",
-        "+++ mesh.yaml (VirtualService default/translator)",
-    ]
-    assert [line for line in lines[2:] if line[0] in "+-"] == ["-          weight: 90", "+          weight: 80"]
-
-
-def test_text_diff_of_equal_texts_is_empty() -> None:
-    assert text_diff(document(BASE), document(BASE)) == ""
-
-
-def test_text_diff_of_a_new_document() -> None:
-    assert text_diff(None, document(BASE)).startswith("--- /dev/null\n+++ mesh.yaml")
