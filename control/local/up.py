@@ -14,6 +14,7 @@ from control.cancellation import until_interrupted
 from control.errors import Refused, Unavailable
 from control.local.children import Options
 from control.local.faults import FAULTS, translator_faults
+from control.local.manifests import SHIFT
 from control.local.runfile import RunFile, already_runs, is_locked, read_run_file
 from control.local.system import clear, refuse_foreign, running
 from control.settings import state_dir_option
@@ -105,10 +106,15 @@ def welcome(run: RunFile) -> str:
             *(f"Note: {notice}" for notice in run.notices),
             f"The mesh runs on {run.net}.0/24; its gateway is {run.gateway}.",
             '  tidegate translate "Where is the library?" --to es',
-            "  tidegate apply mesh/manifests/translator-shift.yaml     then: tidegate status -w",
+            f"  tidegate apply {shown(SHIFT)}     then: tidegate status -w",
             "  tidegate down                                           ends it and leaves nothing behind",
         )
     )
+
+
+def shown(path: Path) -> str:
+    """The path as somebody who stands in the current folder types it."""
+    return str(path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path)
 
 
 def to_stderr(line: str) -> None:
