@@ -57,18 +57,22 @@ def phase(ask: Any) -> str:
     return str(json.loads(ran.out)["phase"])
 
 
-def test_what_a_person_types(running: Any, tmp_path: Path) -> None:
-    ask, process = running
+def applied(ask: Any, folder: Path) -> None:
+    """The demo's shift, in all ways of applying it."""
     assert ask("apply", SHIFT, "--dry-run").out == "trafficshift default/translator would be created\n"
     assert ask("list").out == ""
     assert ask("apply", SHIFT).out == "trafficshift default/translator created\n"
     assert ask("apply", SHIFT).out == "trafficshift default/translator unchanged\n"
 
-    other = tmp_path / "other.yaml"
+    other = folder / "other.yaml"
     other.write_text(SHIFT.read_text().replace("name: translator,", "name: another,"))
     second = ask("apply", other)
     assert (second.code, second.err[:14]) == (2, "error[refused]"), "two shifts on one route"
 
+
+def test_what_a_person_types(running: Any, tmp_path: Path) -> None:
+    ask, process = running
+    applied(ask, tmp_path)
     assert phase(ask) == "Pending"
     stale = ask("promote", "--expect-step", "4")
     assert (stale.code, stale.err.splitlines()[0]) == (2, "error[refused]: translator is at step 0, not 4")
