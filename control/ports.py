@@ -24,6 +24,8 @@ class Applied:
 
 @dataclass(frozen=True, slots=True)
 class Rejection:
+    """Why a proxy refused what it was sent."""
+
     proxy: str
     message: str
 
@@ -43,10 +45,6 @@ class Acknowledgement:
     current: bool = True
     known: bool = True
 
-    @property
-    def complete(self) -> bool:
-        return self.known and self.current and bool(self.holders) and self.holders <= self.acknowledged
-
 
 class Documents(Protocol):
     """The mesh documents that people own, and the one write that we are allowed: weights."""
@@ -65,22 +63,30 @@ class Documents(Protocol):
 
 
 class Proxies(Protocol):
+    """What runs the documents, and has said so."""
+
     async def acknowledgement(self, ref: RouteRef, revision: str) -> Acknowledgement:
         """Who holds and who runs this revision now. Raises Unavailable."""
 
 
 class Workloads(Protocol):
+    """What stands behind the subsets."""
+
     async def ready_endpoints(self, namespace: str, host: str, subset: str) -> int:
         """Ready endpoints behind a subset. Raises NotFound when the subset is not declared, Unavailable."""
 
 
 class Metrics(Protocol):
+    """What the proxies have counted."""
+
     async def read(self, query: "MetricsQuery") -> Reading:
         """Cumulative counters of every version and process that could be read. Raises Unavailable."""
 
 
 @dataclass(frozen=True, slots=True)
 class MetricsQuery:
+    """Whose counters are wanted: `versions` are subsets of the host."""
+
     namespace: str
     host: str
     versions: tuple[str, ...]
@@ -100,9 +106,11 @@ class Stored:
 class Store(Protocol):
     """Compare-and-swap of one value a shift, and an advisory journal that resume never reads."""
 
-    async def load(self, namespace: str, name: str) -> Stored | None: ...
+    async def load(self, namespace: str, name: str) -> Stored | None:
+        """None when there is no such shift."""
 
-    async def list(self, namespace: str | None = None) -> Sequence[Stored]: ...
+    async def list(self, namespace: str | None = None) -> Sequence[Stored]:
+        """By name; of one namespace or of all."""
 
     async def save(
         self, namespace: str, name: str, *, spec: Mapping[str, Any], state: Mapping[str, Any], expect: int
@@ -120,5 +128,7 @@ class Store(Protocol):
 
 
 class Clock(Protocol):
+    """The only source of `now`."""
+
     def now(self) -> datetime:
         """Aware, UTC."""

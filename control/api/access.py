@@ -37,6 +37,7 @@ class TokenInterceptor(Interceptor):
         continuation: Callable[[grpc.HandlerCallDetails], Awaitable[Any]],
         handler_call_details: grpc.HandlerCallDetails,
     ) -> Any:
+        """The call's own handler, or one that refuses."""
         shown = dict(handler_call_details.invocation_metadata or ()).get("authorization", "")
         text = shown if isinstance(shown, bytes) else str(shown).encode()
         handler = await continuation(handler_call_details)

@@ -7,6 +7,7 @@ from control.errors import Refused
 
 
 def verb_to_wire(verb: Verb) -> int:
+    """The number that ControlService has for a verb."""
     return control_pb2.Verb.Value(f"VERB_{verb.name}")
 
 

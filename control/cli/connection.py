@@ -40,6 +40,7 @@ async def controller(state_dir: Path, *, timeout_s: float | None = None) -> "Asy
 
 
 def read_token(path: Path) -> str:
+    """The secret that the controller wants to see. Raises Unavailable."""
     try:
         return path.read_text(encoding="ascii").strip()
     except OSError as error:

@@ -61,6 +61,7 @@ def _command_part(command: click.Command, context: click.Context) -> Iterator[st
 
 
 def main(arguments: list[str]) -> int:
+    """Writes the page, or (`--check`) says whether it is fresh. The result is the exit code."""
     fresh = page()
     if "--check" not in arguments:
         PAGE.write_text(fresh, encoding="utf-8")

@@ -16,10 +16,12 @@ if TYPE_CHECKING:
 
 
 def out_look() -> Look:
+    """How to draw on standard output."""
     return look_at(sys.stdout, ascii_only=ascii_wanted())
 
 
 def err_look() -> Look:
+    """How to draw on standard error."""
     return look_at(sys.stderr, ascii_only=ascii_wanted())
 
 
@@ -56,6 +58,7 @@ def screen(path: str, value: Any) -> "Callable[[Look], RenderableType]":
 
 
 def progress(text: str) -> None:
+    """Tells on standard error, where no pipe takes it for data."""
     click.echo(text, err=True)
 
 

@@ -41,10 +41,12 @@ def columns(rows: Iterable[Sequence[str | Text]], headers: Sequence[str] = ()) -
 
 
 def indented(part: RenderableType, by: int = 2) -> Padding:
+    """The part, moved to the right."""
     return Padding(part, (0, 0, 0, by), expand=False)
 
 
 def title(text: str) -> Text:
+    """A heading."""
     return Text(text, style="bold")
 
 

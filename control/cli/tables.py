@@ -13,6 +13,7 @@ STYLE_OF_SIGN = {"+": "green", "-": "red", " ": "default"}
 
 
 def list_table(rows: Sequence[ListRow], _look: Look) -> RenderableType:
+    """A row a shift."""
     headers = (
         "NAMESPACE",
         "NAME",
@@ -34,6 +35,7 @@ def list_table(rows: Sequence[ListRow], _look: Look) -> RenderableType:
 
 
 def history_table(rows: Sequence[HistoryRow], _look: Look) -> RenderableType:
+    """A row an entry, oldest first."""
     lines = [
         (row.clock, Text(row.reason, style="bold"), str(row.step or ""), row.share, row.actor, row.sentence)
         for row in rows
@@ -42,6 +44,7 @@ def history_table(rows: Sequence[HistoryRow], _look: Look) -> RenderableType:
 
 
 def plan_screen(plan: PlanView, look: Look) -> RenderableType:
+    """The steps as a table, what is needed for them as sentences."""
     head = Text.assemble(
         (plan.name, "bold"),
         f"  {plan.stable} {look.glyphs.arrow} {plan.canary} of {plan.host}, ",
@@ -62,6 +65,7 @@ def _plan_row(step: PlanStep, plan: PlanView) -> tuple[str | Text, ...]:
 
 
 def diff_screen(diff: DiffView, _look: Look) -> RenderableType:
+    """Changed lines of each document, with their numbers."""
     head = Text.assemble((diff.name, "bold"), f"  {diff.headline}")
     return Group(head, *(part for document in diff.documents for part in _document_parts(document)))
 
@@ -75,6 +79,7 @@ def _document_parts(document: DocumentDiff) -> list[RenderableType]:
 
 
 def explain_screen(explained: ExplainView, _look: Look) -> RenderableType:
+    """Questions and their answers."""
     parts: list[RenderableType] = [
         Text.assemble((explained.name, "bold"), "  ", (explained.headline, STYLE_OF_TONE[explained.tone]))
     ]

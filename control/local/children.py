@@ -63,12 +63,14 @@ def redis(layout: Layout) -> ChildSpec | None:
 
 
 def mesh_runner(layout: Layout) -> ChildSpec:
+    """The process that owns the documents and the Envoys."""
     arguments = ("--net", layout.net, "--api", layout.mesh_api, "--token-file", str(layout.token_file))
     log_dir = ("--log-dir", str(layout.logs))
     return _python("mesh", "mesh.run", layout, (str(layout.documents), *arguments, *log_dir))
 
 
 def controller(layout: Layout) -> ChildSpec:
+    """The process that moves the weights."""
     arguments = ("--state-dir", str(layout.state_dir), "--listen", layout.control, "--mesh", layout.mesh_api)
     files = ("--token-file", str(layout.token_file), "--metrics", layout.control_metrics)
     return _python("controller", "control.main", layout, (*arguments, *files))

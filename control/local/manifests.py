@@ -20,6 +20,7 @@ def render_documents(net: str) -> dict[str, str]:
 
 
 def write_documents(net: str, folder: Path) -> None:
+    """The documents as files of the folder, which is made when it is absent."""
     folder.mkdir(parents=True, exist_ok=True)
     for name, text in render_documents(net).items():
         (folder / name).write_text(text, encoding="utf-8")

@@ -118,4 +118,5 @@ def shown(path: Path) -> str:
 
 
 def to_stderr(line: str) -> None:
+    """Progress, where no pipe takes it for data."""
     click.echo(f"up: {line}", err=True)

@@ -72,6 +72,7 @@ def ads_config() -> dict[str, Any]:
 
 
 def from_ads() -> dict[str, Any]:
+    """A source of configuration: the one aggregated stream, waited for without a limit."""
     return {"ads": {}, "resource_api_version": "V3", "initial_fetch_timeout": "0s"}
 
 
@@ -103,4 +104,5 @@ def overload() -> dict[str, Any]:
 
 
 def socket_address(address: tuple[str, int]) -> dict[str, Any]:
+    """An address in Envoy's words."""
     return {"socket_address": {"address": address[0], "port_value": address[1]}}

@@ -79,6 +79,7 @@ def read_documents(file: str, raw: bytes, limits: Limits = LIMITS) -> tuple[list
 
 
 def revision_of(text: bytes) -> str:
+    """A digest of the text: equal texts, equal revisions."""
     return sha256(text).hexdigest()[:16]
 
 

@@ -37,6 +37,8 @@ class Rule:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
+    """One thing to look at: which rule found it, by Istio's code for it, how bad, and where."""
+
     rule: str
     code: str
     level: Level

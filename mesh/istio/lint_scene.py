@@ -113,6 +113,7 @@ class Subset:
 
 
 def spec_of(document: Document) -> Mapping[str, Data]:
+    """The document's spec, empty when it has none."""
     return mapping(document.data.get("spec"))
 
 
@@ -198,6 +199,7 @@ def routes_of(document: Document) -> tuple[Route, ...]:
 
 
 def subsets_of(document: Document) -> tuple[Subset, ...]:
+    """The subsets that a DestinationRule declares."""
     entries = [mapping(entry) for entry in sequence(spec_of(document).get("subsets"))]
     return tuple(
         Subset(document, at, word(entry.get("name")), mapping(entry.get("labels"))) for at, entry in enumerate(entries)

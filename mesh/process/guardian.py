@@ -11,6 +11,7 @@ import sys
 
 
 def kill_group(group: int) -> None:
+    """Ends what is left of a process group."""
     try:
         os.killpg(group, signal.SIGKILL)
     except (ProcessLookupError, PermissionError):

@@ -150,6 +150,7 @@ def find_program(spec: ChildSpec) -> str:
 
 
 def signal_group(group: int, number: signal.Signals) -> None:
+    """Signals a whole process group, if it still lives."""
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(group, number)
 
@@ -164,6 +165,7 @@ def tail(log: Path, start: int) -> list[str]:
 
 
 def seek_end(stream: IO[bytes]) -> int:
+    """The length of a log, where reading it goes on."""
     return stream.seek(0, os.SEEK_END)
 
 

@@ -85,6 +85,8 @@ class ChildSpec:
 
 
 class ChildState(StrEnum):
+    """Where a child is in its life."""
+
     STARTING = "starting"
     READY = "ready"
     WAITING = "waiting"  # dead, its restart is due after the back-off

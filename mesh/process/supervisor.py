@@ -154,6 +154,7 @@ class Supervisor:
 
 
 async def start_guardian() -> asyncio.subprocess.Process:
+    """The process that outlives us just long enough to end our children."""
     return await asyncio.create_subprocess_exec(
         *(sys.executable, "-I", "-S", GUARDIAN),
         stdin=asyncio.subprocess.PIPE,

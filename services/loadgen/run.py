@@ -22,7 +22,10 @@ Report = Mapping[str, Any]
 
 
 class Client(Protocol):
-    async def send(self, call: Call, *, intended_at: float) -> Outcome: ...
+    """Whoever can make one call."""
+
+    async def send(self, call: Call, *, intended_at: float) -> Outcome:
+        """How the call ended. Units: `intended_at` is in perf_counter seconds, from which latency counts."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -95,4 +95,5 @@ def _request(patch: WeightPatch) -> mesh_pb2.PatchWeightsRequest:
 
 
 def document_name(ref: RouteRef) -> mesh_pb2.DocumentName:
+    """The VirtualService that a route stands in."""
     return mesh_pb2.DocumentName(kind=VIRTUAL_SERVICE, namespace=ref.namespace, name=ref.virtual_service)

@@ -163,7 +163,6 @@ async def test_an_acknowledgement_is_what_the_mesh_says_first() -> None:
     assert (found.ref, found.revision, found.current, found.known) == (REF, "r1", True, True)
     assert (found.holders, found.acknowledged) == (frozenset({"gateway", "a"}), frozenset({"a"}))
     assert found.rejections == (Rejection("gateway", "bad"),)
-    assert not found.complete
 
 
 def _changed(kind: str, name: str) -> mesh_pb2.DocumentsChanged:
