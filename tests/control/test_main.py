@@ -56,7 +56,7 @@ async def test_it_serves_with_a_token_that_it_made_and_stops_when_told(tmp_path:
             shift = await tool.get("default", "translator")
             assert shift.spec["canary"] == "v2"
             process.send_signal(signal.SIGTERM)
-            assert await asyncio.wait_for(process.wait(), 10) == 0
+            assert await asyncio.wait_for(process.wait(), 60) == 0
 
 
 async def test_shifts_survive_a_kill(tmp_path: Path) -> None:

@@ -96,7 +96,7 @@ async def _last_run(crew: Controllers, scene: Stage, runs: list[Mapping[str, Any
         async def promoted() -> bool:
             return bool((await tool.get(*KEY)).status["phase"] == "Promoted")
 
-        await until(promoted, within_s=30, what="the last shift is promoted")
+        await until(promoted, within_s=90, what="the last shift is promoted")
         shift = await tool.get(*KEY)
         if len(runs) < shift.status["run"]:
             runs.append({**shift.document, "journal": await tool.history(*KEY)})

@@ -74,7 +74,7 @@ async def _live(admin: str) -> None:
         return False
 
     async with aiohttp.ClientSession() as session:
-        await until(ready, within_s=20, what="Envoy is live")
+        await until(ready, within_s=90, what="Envoy is live")
 
 
 def _configuration(admin: str, listener: str, versions: Mapping[str, int | None]) -> dict[str, Any]:

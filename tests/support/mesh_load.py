@@ -26,7 +26,7 @@ class Load:
     async def more(self, count: int) -> None:
         """Returns when that many more requests were answered."""
         wanted = self.answered + len(self.failures) + count
-        await until(lambda: self.answered + len(self.failures) >= wanted, within_s=30, what=f"{count} more requests")
+        await until(lambda: self.answered + len(self.failures) >= wanted, within_s=90, what=f"{count} more requests")
 
 
 @asynccontextmanager

@@ -37,7 +37,7 @@ class RedisServer:
             stdout=asyncio.subprocess.DEVNULL,
             stderr=asyncio.subprocess.DEVNULL,
         )
-        await until(self._answers, within_s=20, what="redis-server answers")
+        await until(self._answers, within_s=90, what="redis-server answers")
 
     async def kill(self) -> None:
         """End it at once."""

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
-DEADLINE_S = 30
+DEADLINE_S = 90
 
 
 @dataclass(frozen=True)

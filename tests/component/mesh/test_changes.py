@@ -128,7 +128,7 @@ async def test_a_rollback_works_though_its_own_file_is_broken(tmp_path: Path) ->
 async def test_proxies_come_and_go_with_their_documents(tmp_path: Path) -> None:
     async with running_mesh(tmp_path, GATEWAY_ONLY) as mesh, backend("v1", f"{mesh.net}.11:50051"):
         mesh.write("caller.yaml", DOCUMENTS["caller.yaml"])
-        await until(lambda: "caller.default" in mesh.mesh.envoys.running, within_s=20, what="the sidecar starts")
+        await until(lambda: "caller.default" in mesh.mesh.envoys.running, within_s=90, what="the sidecar starts")
         async with client(mesh.sidecar, "echo.default.svc.cluster.local") as inside:
             assert await inside.call() == "v1"
         (mesh.folder / "caller.yaml").unlink()

@@ -45,7 +45,7 @@ async def test_a_killed_envoy_is_started_again_and_counted_as_another_one(tmp_pa
         before, pid = mesh.mesh.envoys.incarnation("ingress.default"), envoy.child.pid
         assert pid is not None
         os.kill(pid, signal.SIGKILL)
-        await until(lambda: mesh.mesh.envoys.incarnation("ingress.default") > before, within_s=20)
+        await until(lambda: mesh.mesh.envoys.incarnation("ingress.default") > before, within_s=90)
         await asyncio.wait_for(envoy.admin.live(), 20)
         async with client(mesh.gateway, EDGE) as edge:
             assert await edge.call() == "v1"

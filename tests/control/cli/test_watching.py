@@ -18,7 +18,7 @@ from tests.support.cli_control import Control, tidegate
 from tests.support.cli_documents import document, journal, promoted, rolled_back, status
 
 TIDEGATE = str(Path(sys.executable).parent / "tidegate")
-WITHIN_S = 20.0
+WITHIN_S = 90.0
 
 
 def until(what: Callable[[], bool]) -> None:

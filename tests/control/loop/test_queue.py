@@ -19,7 +19,7 @@ class Hand:
 
 
 async def taken(queue: WorkQueue[str]) -> str:
-    return await asyncio.wait_for(queue.get(), 5)
+    return await asyncio.wait_for(queue.get(), 60)
 
 
 async def nothing_due(queue: WorkQueue[str]) -> bool:
@@ -106,7 +106,7 @@ async def test_a_worker_that_waits_is_woken_by_an_addition() -> None:
     waiting = asyncio.ensure_future(queue.get())
     await asyncio.sleep(0)
     queue.add("a")
-    assert await asyncio.wait_for(waiting, 5) == "a"
+    assert await asyncio.wait_for(waiting, 60) == "a"
 
 
 async def test_a_worker_that_waits_for_a_time_is_woken_by_it() -> None:
@@ -121,7 +121,7 @@ async def test_two_workers_share_the_work() -> None:
     await asyncio.sleep(0)
     queue.add("a")
     queue.add("b")
-    assert sorted(await asyncio.wait_for(asyncio.gather(*gets), 5)) == ["a", "b"]
+    assert sorted(await asyncio.wait_for(asyncio.gather(*gets), 60)) == ["a", "b"]
 
 
 @pytest.mark.parametrize(

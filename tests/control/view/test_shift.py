@@ -112,6 +112,21 @@ def test_steps_done_current_and_ahead() -> None:
 
 
 @pytest.mark.parametrize(
+    ("seen", "text"),
+    [
+        ({"requests": 1204, "failures": 3, "retries": 6}, "1,204 requests, 3 failed, 1,210 attempts"),
+        ({"requests": 20, "abandoned": 1204}, "20 requests, 0 failed, 20 attempts, 1,204 abandoned"),
+        ({"abandoned": 4}, "no requests, 4 abandoned"),
+        ({}, "no requests"),
+    ],
+    ids=["answered", "some abandoned", "all abandoned", "nothing"],
+)
+def test_what_a_version_did_in_a_step(seen: dict[str, int], text: str) -> None:
+    row = shift_view(document(status(steps=[step(1, "1/100", canary=seen)])), [], NOW).steps[0]
+    assert (row.canary.text, row.canary.abandoned) == (text, seen.get("abandoned", 0))
+
+
+@pytest.mark.parametrize(
     ("whole", "marks"),
     [
         pytest.param(promoted(), "DDDDD", id="promoted"),

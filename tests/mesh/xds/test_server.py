@@ -37,12 +37,12 @@ async def test_200_streams_acknowledge_a_step_and_are_sent_nothing_but_the_chang
     nodes, before, after = [f"node-{n}" for n in range(200)], stepped(1), stepped(2)
     server.publish(dict.fromkeys(nodes, before))
     async with ads_clients(address, nodes, before) as clients:
-        await until(lambda: all(len(server.acked(node, Kind.ROUTE)) == 50 for node in nodes), within_s=30)
+        await until(lambda: all(len(server.acked(node, Kind.ROUTE)) == 50 for node in nodes), within_s=90)
         for client in clients:
             client.heard.clear()
         server.publish(dict.fromkeys(nodes, after))
         wanted = after.of(Kind.ROUTE)["8007"].digest
-        await until(lambda: all(server.runs(node, Kind.ROUTE, "8007", wanted) for node in nodes), within_s=30)
+        await until(lambda: all(server.runs(node, Kind.ROUTE, "8007", wanted) for node in nodes), within_s=90)
         assert all([len(response.bodies) for response in client.heard] == [1] for client in clients)
         assert {client.heard[0].type_url for client in clients} == {str(Kind.ROUTE)}
         assert {client.heard[0].bodies[0] for client in clients} == {after.of(Kind.ROUTE)["8007"].body}

@@ -75,7 +75,7 @@ class DetectorDouble:
 
     async def detect(self, texts):
         if self.gate is not None:
-            await asyncio.wait_for(self.gate.wait(), 5)
+            await asyncio.wait_for(self.gate.wait(), 60)
         return self.languages
 
 

@@ -42,7 +42,7 @@ async def test_it_translates_and_leaves_nothing_behind_even_when_it_is_killed():
 async def test_a_pair_can_be_made_ready_before_its_first_caller():
     async with module("services.translator", "--warm", "es-en") as process:
         await process.line()
-        await until(lambda: len(children_of(process.process.pid)) == 10, within_s=20)
+        await until(lambda: len(children_of(process.process.pid)) == 10, within_s=90)
         assert await process.end() == 0
 
 

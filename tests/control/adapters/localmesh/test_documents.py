@@ -174,7 +174,7 @@ async def test_changes_name_routes_and_survive_a_mesh_that_goes_and_comes() -> N
         for event in (_changed("VirtualService", "echo"), _changed("DestinationRule", "echo"), None):
             mesh.events.put_nowait(event)
         changes = LocalDocuments(channel).changes()
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             first = [await anext(changes) for _ in range(3)]
             again = await anext(changes)
             mesh.events.put_nowait(_changed("VirtualService", "edge"))
