@@ -4,10 +4,14 @@ Everything lives in one leased 127.x.y.0/24, so that several meshes run side by 
 (mesh/manifests/local) say the same in Istio's words; a test compares the two.
 """
 
+import socket
 from dataclasses import dataclass
 from pathlib import Path
 
+from control.errors import Unavailable
+
 VERSIONS = ("v1", "v2")
+GATEWAY_PORTS = (8080, 18080, 28080, 38080)
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,10 +31,11 @@ class Layout:
 
     net: str
     state_dir: Path
+    gateway_port: int = GATEWAY_PORTS[0]
 
     @property
     def gateway(self) -> str:
-        return f"{self.net}.2:8080"
+        return f"{self.net}.2:{self.gateway_port}"
 
     @property
     def mesh_api(self) -> str:
@@ -79,3 +84,15 @@ class Layout:
     @staticmethod
     def _host(workload: Workload) -> str:
         return workload.listen.rpartition(":")[0]
+
+
+def free_gateway_port(net: str) -> int:
+    """The first port of `GATEWAY_PORTS` that nothing takes, not even on all addresses. Raises Unavailable."""
+    for port in GATEWAY_PORTS:
+        with socket.socket() as probe:
+            try:
+                probe.bind((f"{net}.2", port))
+            except OSError:
+                continue
+            return port
+    raise Unavailable(f"the ports {', '.join(map(str, GATEWAY_PORTS))} are all taken", "see who has them: ss -ltnp")

@@ -16,7 +16,7 @@ from pathlib import Path
 from control.errors import Refused, Unavailable
 from control.local import children
 from control.local.children import Options
-from control.local.layout import Layout
+from control.local.layout import Layout, free_gateway_port
 from control.local.manifests import write_documents
 from control.local.runfile import RunFile, lock_path, run_path, state_folder, write_run_file, write_token
 from mesh.lease import lease
@@ -46,10 +46,10 @@ async def running(state_dir: Path, options: Options, report: Report) -> AsyncIte
     """The mesh, ready to serve, until the context ends. Raises Refused (one runs here already), Unavailable."""
     refuse_foreign(state_dir)
     with state_folder(state_dir), lease() as net, contextlib.ExitStack() as leftovers:
-        layout = Layout(net.net, state_dir)
+        layout = Layout(net.net, state_dir, free_gateway_port(net.net))
         leftovers.callback(children.redis_socket(layout).unlink, missing_ok=True)
         token = write_token(layout.token_file)
-        write_documents(layout.net, layout.documents)
+        write_documents(layout)
         async with Supervisor(lambda event: _tell(event, report)) as supervisor:
             await _start_all(supervisor, layout, options, report)
             run = _run_file(layout, supervisor)

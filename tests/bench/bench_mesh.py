@@ -61,7 +61,7 @@ def demo_documents() -> dict[str, str]:
 
 def with_open_net(template: str) -> str:
     """A text whose net `str.format` fills in."""
-    rendered = jinja2.Template(template).render(net="@NET@")
+    rendered = jinja2.Template(template).render(net="@NET@", gateway_port=8080)
     return rendered.replace("{", "{{").replace("}", "}}").replace("@NET@", "{net}")
 
 

@@ -13,6 +13,7 @@ import yaml
 
 from control.cli import docs
 from control.cli.main import VERBS, cli
+from control.local.layout import Layout
 from control.local.manifests import SHIFT, write_documents
 from tests.support.cli_control import Control, tidegate
 from tests.support.cli_documents import document
@@ -21,7 +22,7 @@ from tests.support.cli_documents import document
 @pytest.fixture
 def manifests(tmp_path: Path) -> Path:
     """The demo's own documents."""
-    write_documents("127.64.9", tmp_path / "documents")
+    write_documents(Layout("127.64.9", tmp_path))
     return tmp_path / "documents"
 
 

@@ -1,21 +1,25 @@
 """The addresses that `up` gives to processes are those that the mesh documents speak of."""
 
+import contextlib
+import socket
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 
-from control.local.layout import VERSIONS, Layout
+from control.errors import Unavailable
+from control.local.layout import GATEWAY_PORTS, VERSIONS, Layout, free_gateway_port
 from control.local.manifests import SHIFT, render_documents
 from control.spec.parse import parse_shift
+from mesh.lease import lease
 
 NET = "127.99.7"
 LAYOUT = Layout(NET, Path("/nowhere"))
 
 
 def documents(kind: str) -> dict[str, dict[str, Any]]:
-    texts = render_documents(NET).values()
+    texts = render_documents(LAYOUT).values()
     found = [document for text in texts for document in yaml.safe_load_all(text) if document["kind"] == kind]
     return {document["metadata"]["name"]: document["spec"] for document in found}
 
@@ -58,3 +62,24 @@ def test_the_shift_names_routes_and_subsets_that_exist() -> None:
     assert {shift.stable, shift.canary} == subsets
     for ref in shift.target.routes:
         assert ref.route in (None, services[ref.virtual_service]["http"][0]["name"])
+
+
+def test_a_taken_port_of_the_gateway_is_passed_over() -> None:
+    with lease() as net:
+        address = net.address(2)
+        with socket.create_server((address, free_gateway_port(net.net))) as taken:
+            mine = taken.getsockname()[1]
+            other = free_gateway_port(net.net)
+            assert other in GATEWAY_PORTS
+            assert other != mine
+            assert Layout(net.net, Path("/nowhere"), other).gateway == f"{address}:{other}"
+
+
+def test_no_port_left_is_said_with_the_line_to_type() -> None:
+    with lease() as net, contextlib.ExitStack() as stack:
+        for port in GATEWAY_PORTS:
+            with contextlib.suppress(OSError):  # somebody else has it already: all the same
+                stack.enter_context(socket.create_server((net.address(2), port)))
+        with pytest.raises(Unavailable, match="all taken") as caught:
+            free_gateway_port(net.net)
+    assert "ss -ltnp" in caught.value.hint
