@@ -27,6 +27,9 @@ or without canary (s = 0) nothing is learned and E = 1.
 Tries: x counts retries, of which one request can have up to R. For X in 0..R, A^(X/R) <= 1 + (X/R)(A - 1) by
 convexity, so the proof goes through for E^(1/R), p and q now being retries a request.
 
+Abandoned requests are compared like outcomes: x are those that their callers left before an answer, n all that ended,
+answered or not. Callers who leave as they please leave both versions alike, which is no difference.
+
 Strata (the proxies that send) multiply, each with its own share: a different mix of callers is no difference between
 versions.
 
@@ -41,11 +44,10 @@ of dependent bets).
 Limits: requests in clumps, pods that differ by host and latency are not modelled here.
 """
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
+from typing import Any, assert_never
 
 import numpy as np
 from numpy.typing import NDArray
@@ -58,13 +60,22 @@ GRID = (1.5, 2.5, 5.0, 15.0)
 ROLLBACK_AT = 100.0
 """1 / alpha, alpha = 0.01: at most one good version in a hundred is rolled back, however long one looks."""
 HOLD_AT = 5.0
+WORTH_SAYING = 0.5
+"""Units: log E. Less than this, for or against, is called no evidence."""
 
 
 class Metric(StrEnum):
-    """What is compared: how requests ended for their callers, and how many tries that took."""
+    """What is compared: how requests ended for their callers, how many tries that took, and how many callers left
+    before an answer.
+    """
 
     OUTCOMES = "outcomes"
     ATTEMPTS = "attempts"
+    ABANDONED = "abandoned"
+
+
+WEIGHTS = {Metric.OUTCOMES: 0.4, Metric.ATTEMPTS: 0.4, Metric.ABANDONED: 0.2}
+"""How much of the stake is on each metric (F4); those that are watched share it in these proportions."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,14 +111,15 @@ class Evidence:
 
     @property
     def log_merged(self) -> float:
-        """log of the evenly weighted mean over the metrics (F4): valid however they depend on each other."""
-        return float(merged(np.array([[log_harm(each) for each in self.metrics]]))[0])
+        """log of the weighted mean over the metrics (F4): valid however they depend on each other."""
+        weights = [WEIGHTS[each.metric] for each in self.metrics]
+        return float(merged(np.array([[log_harm(each) for each in self.metrics]]), weights)[0])
 
     @property
     def leading(self) -> MetricEvidence:
         """The metric to name: the one that says most, or outcomes when none says anything."""
         most = max(self.metrics, key=log_harm)
-        return most if log_harm(most) >= math.log(HOLD_AT) else self.metrics[0]
+        return most if log_harm(most) >= WORTH_SAYING else self.metrics[0]
 
 
 def factors(canary: Any, stable: Any, margin: Margin = TOLERATED) -> tuple[Floats, Floats]:
@@ -143,9 +155,10 @@ def log_mean(log_e: Floats) -> Floats:
     return np.asarray(top[..., 0] + np.log(np.exp(log_e - top).mean(axis=-1)))
 
 
-def merged(log_e: Floats) -> Floats:
-    """log of the evenly weighted mean over metrics (F4). Units: (runs, metrics) to (runs,)."""
-    return log_mean(log_e)
+def merged(log_e: Floats, weights: Sequence[float]) -> Floats:
+    """log of the weighted mean over metrics (F4). Units: (runs, metrics) to (runs,); weights of any sum above 0."""
+    parts = np.asarray(weights) / np.mean(weights)
+    return log_mean(log_e + np.log(parts))
 
 
 def log_harm(evidence: MetricEvidence) -> float:
@@ -155,7 +168,7 @@ def log_harm(evidence: MetricEvidence) -> float:
 
 def fresh(retries: int) -> Evidence:
     """No evidence yet. Tries are watched only where the route repeats any."""
-    watched = (Metric.OUTCOMES, Metric.ATTEMPTS) if retries > 0 else (Metric.OUTCOMES,)
+    watched = (metric for metric in Metric if metric is not Metric.ATTEMPTS or retries > 0)
     return Evidence(tuple(MetricEvidence(metric) for metric in watched))
 
 
@@ -165,10 +178,9 @@ def weigh(evidence: Evidence, new: Increments, *, stable: str, canary: str, retr
 
 
 def _weigh(evidence: MetricEvidence, new: Increments, stable: str, canary: str, retries: int) -> MetricEvidence:
-    watched = evidence.metric is Metric.OUTCOMES or retries > 0
-    if not new.tallies or not watched:
+    tries = retries if evidence.metric is Metric.ATTEMPTS else 1
+    if not new.tallies or tries < 1:
         return evidence
-    tries = 1 if evidence.metric is Metric.OUTCOMES else retries
     of_canary = _counts(new.tallies, canary, new.strata, evidence.metric)
     of_stable = _counts(new.tallies, stable, new.strata, evidence.metric)
     added = log_e_of_poll([of_canary], [of_stable], TOLERATED, tries)[0]
@@ -185,5 +197,17 @@ def _weigh(evidence: MetricEvidence, new: Increments, stable: str, canary: str, 
 def _counts(
     tallies: Mapping[tuple[str, str], Tally], version: str, strata: Sequence[str], metric: Metric
 ) -> list[tuple[int, int]]:
-    found = [tallies.get((version, stratum), Tally()) for stratum in strata]
-    return [(each.requests, each.failures if metric is Metric.OUTCOMES else each.retries) for each in found]
+    return [_of_metric(tallies.get((version, stratum), Tally()), metric) for stratum in strata]
+
+
+def _of_metric(tally: Tally, metric: Metric) -> tuple[int, int]:
+    """Requests, and bad ones or retries."""
+    match metric:
+        case Metric.OUTCOMES:
+            return tally.requests, tally.failures
+        case Metric.ATTEMPTS:
+            return tally.requests, tally.retries
+        case Metric.ABANDONED:
+            return tally.requests + tally.abandoned, tally.abandoned
+        case _:
+            assert_never(metric)

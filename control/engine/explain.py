@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import assert_never
 
 from control.engine.decision import Decision
-from control.engine.evidence import TOLERATED, Metric, MetricEvidence, log_harm
+from control.engine.evidence import TOLERATED, WORTH_SAYING, Metric, MetricEvidence, log_harm
 from control.engine.state import ShiftState
 from control.engine.words import WORDS
 from control.spec.quantity import share_text
@@ -85,9 +85,9 @@ def percent(share: Fraction) -> str:
 
 def odds(log_harm_: float) -> str:
     """Evidence as people bet. Example: "evidence 212 : 1 for harm", "no evidence of harm (8 : 1 against)"."""
-    if log_harm_ >= 0.5:
+    if log_harm_ >= WORTH_SAYING:
         return f"evidence {_count(log_harm_)} : 1 for harm"
-    return "no evidence of harm" + (f" ({_count(-log_harm_)} : 1 against)" if log_harm_ <= -0.5 else "")
+    return "no evidence of harm" + (f" ({_count(-log_harm_)} : 1 against)" if log_harm_ <= -WORTH_SAYING else "")
 
 
 def _count(log: float) -> str:
@@ -97,22 +97,31 @@ def _count(log: float) -> str:
     return f"{value:,.0f}" if value >= 10 else f"{value:.2g}"
 
 
-def _part(metric: Metric, requests: int, bad: int) -> str:
-    """One version's numbers. Example: "14 of 410 failed", "30 retries in 1 request"."""
+def _both(metric: Metric, canary: tuple[int, int], stable: tuple[int, int]) -> str:
+    """Both versions' numbers. Example: "canary 12 of 40 abandoned by their callers, stable 3 of 3,700"."""
     match metric:
         case Metric.OUTCOMES:
-            return f"{bad:,} of {requests:,} failed"
+            return f"canary {_part(*canary)} failed, stable {_part(*stable)} failed"
         case Metric.ATTEMPTS:
-            retries = f"{bad:,} retry" if bad == 1 else f"{bad:,} retries"
-            return f"{retries} in {counted(requests, 'request')}"
+            return f"canary {_retries(*canary)}, stable {_retries(*stable)}"
+        case Metric.ABANDONED:
+            return f"canary {_part(*canary)} abandoned by their callers, stable {_part(*stable)}"
         case _:
             assert_never(metric)
+
+
+def _part(requests: int, bad: int) -> str:
+    return f"{bad:,} of {requests:,}"
+
+
+def _retries(requests: int, bad: int) -> str:
+    return f"{bad:,} {'retry' if bad == 1 else 'retries'} in {counted(requests, 'request')}"
 
 
 def compared(metric: Metric, canary: tuple[int, int], stable: tuple[int, int], log_e: float) -> str:
     """Both versions' numbers, what was tolerated, and the evidence. Units: (requests, bad ones)."""
     margin = f"tolerated up to {TOLERATED.ratio:g} x stable + {TOLERATED.extra * 100:g} %"
-    return f"canary {_part(metric, *canary)}, stable {_part(metric, *stable)}; {margin}; {odds(log_e)}"
+    return f"{_both(metric, canary, stable)}; {margin}; {odds(log_e)}"
 
 
 def compared_metric(found: MetricEvidence) -> str:

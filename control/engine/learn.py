@@ -24,7 +24,7 @@ def learn(state: ShiftState, reading: Reading, retries: int, now: datetime) -> S
     if state.intent is None or state.phase in FINISHED:
         return replace(state, cursor=cursor)
     canary, stable = new.total(state.subject.canary), new.total(state.subject.stable)
-    first_bad = state.first_bad_at or (now if canary.failures or canary.retries else None)
+    first_bad = state.first_bad_at or (now if canary.failures or canary.retries or canary.abandoned else None)
     grown = replace(state, cursor=cursor, first_bad_at=first_bad, evidence=_weighed(state, new, retries))
     return _counted(grown, canary, stable)
 

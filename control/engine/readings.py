@@ -6,7 +6,7 @@ source was read before (its whole count is new), and is neutral at the very firs
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 
@@ -53,23 +53,33 @@ UNAVAILABLE, DATA_LOSS.
 """
 
 CANCELLED = 1
-"""The caller hung up: neither good nor bad, and no outcome of the version."""
+"""The caller left, or its deadline passed before an answer: no outcome, but the version may have made it wait."""
 
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """What happened in some span of time: finished requests, those of them that the server is to blame for, retries."""
+    """What happened in some span of time: requests that were answered, those of them that the server is to blame for,
+    retries; and, beside them, requests that their callers abandoned.
+    """
 
     requests: int = 0
     failures: int = 0
     retries: int = 0
+    abandoned: int = 0
 
     def __add__(self, other: "Tally") -> "Tally":
-        return Tally(self.requests + other.requests, self.failures + other.failures, self.retries + other.retries)
+        return Tally(
+            self.requests + other.requests,
+            self.failures + other.failures,
+            self.retries + other.retries,
+            self.abandoned + other.abandoned,
+        )
 
 
-Mark = tuple[str, str, str, int, int, int]
-"""One series as it was last read: version, process, stratum, requests, failures, retries."""
+Mark = tuple[str, str, str, int, int, int, int]
+"""One series as far as it was used up: version, process, stratum, requests, failures, retries, abandoned."""
+UNKNOWN = -1
+"""In a mark: nobody knows how many were abandoned so far."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,38 +113,54 @@ def increments(cursor: Cursor, reading: Reading) -> tuple[Increments, Cursor]:
     process of it that appears counts from 0, and one that shrank has restarted: its whole count is new. A proxy that
     could not be read is neutral now and caught up, once, when it answers again.
     """
-    known = {mark[:3]: _tally(mark) for mark in cursor.marks}
+    known = {mark[:3]: Tally(*mark[3:]) for mark in cursor.marks}
     proxies = {mark[2] for mark in cursor.marks}
     tallies: dict[tuple[str, str], Tally] = {}
+    marks = list(_kept(cursor.marks, reading))
     for key, counts in reading.series.items():
-        new = _growth(known.get((key.version, key.process, key.stratum)), tally(counts), key.stratum in proxies)
+        before, now = known.get((key.version, key.process, key.stratum)), tally(counts)
         pair = key.version, key.stratum
-        tallies[pair] = tallies.get(pair, Tally()) + new
-    found = Increments(tallies, frozenset(key.version for key in reading.series))
-    return found, Cursor(tuple(sorted([*_kept(cursor.marks, reading), *map(_mark, reading.series.items())])))
+        tallies[pair] = tallies.get(pair, Tally()) + _growth(before, now, key.stratum in proxies)
+        marks.append(_mark(key, _used_up(before, now)))
+    return Increments(tallies, frozenset(key.version for key in reading.series)), Cursor(tuple(sorted(marks)))
 
 
 def tally(counts: Counts) -> Tally:
-    """Which of a series' counts blame the server. Requests that the caller cancelled are left out."""
+    """Which of a series' counts blame the server. Requests that the caller abandoned are no answers of it."""
     failures = sum(n for code, n in counts.ended.items() if code in SERVER_FAULTS)
-    return Tally(counts.n - counts.ended.get(CANCELLED, 0), failures, counts.retries)
+    abandoned = counts.ended.get(CANCELLED, 0)
+    return Tally(counts.n - abandoned, failures, counts.retries, abandoned)
 
 
 def _growth(before: Tally | None, now: Tally, proxy_known: bool) -> Tally:
     if before is None:
         return now if proxy_known else Tally()
-    grown = Tally(now.requests - before.requests, now.failures - before.failures, now.retries - before.retries)
-    return now if min(grown.requests, grown.failures, grown.retries) < 0 else grown
+    if _restarted(before, now):
+        return now
+    return Tally(
+        now.requests - before.requests,
+        now.failures - before.failures,
+        now.retries - before.retries,
+        0 if before.abandoned == UNKNOWN else max(0, now.abandoned - before.abandoned),
+    )
 
 
-def _tally(mark: Mark) -> Tally:
-    return Tally(*mark[3:])
+def _restarted(before: Tally, now: Tally) -> bool:
+    """Did the process begin anew? `abandoned` tells nothing: a source may work it out from counters that it reads one
+    after the other, so that it dips now and then.
+    """
+    return now.requests < before.requests or now.failures < before.failures or now.retries < before.retries
 
 
-def _mark(item: tuple[SeriesKey, Counts]) -> Mark:
-    key, counts = item
-    now = tally(counts)
-    return key.version, key.process, key.stratum, now.requests, now.failures, now.retries
+def _used_up(before: Tally | None, now: Tally) -> Tally:
+    """What has been counted once `now` is: after a dip, what was counted before it."""
+    if before is None or _restarted(before, now):
+        return now
+    return replace(now, abandoned=max(before.abandoned, now.abandoned))
+
+
+def _mark(key: SeriesKey, used: Tally) -> Mark:
+    return key.version, key.process, key.stratum, used.requests, used.failures, used.retries, used.abandoned
 
 
 def _kept(marks: Iterable[Mark], reading: Reading) -> Iterable[Mark]:

@@ -17,7 +17,7 @@ from control.engine.codec import decode, encode
 from control.engine.decision import Cause, Decision
 from control.engine.evidence import Evidence
 from control.engine.phase import Phase, Verdict
-from control.engine.readings import Cursor, Tally
+from control.engine.readings import UNKNOWN, Cursor, Mark, Tally
 from control.engine.upcast import SCHEMA, upcast
 from control.errors import InvariantBroken
 from control.spec import TrafficShift
@@ -243,7 +243,12 @@ def _packed(cursor: Cursor) -> str:
 
 def _unpacked(text: str) -> Cursor:
     marks = json.loads(zlib.decompress(base64.b85decode(text)))
-    return Cursor(tuple((str(v), str(p), str(s), int(n), int(bad), int(r)) for v, p, s, n, bad, r in marks))
+    return Cursor(tuple(_as_mark(*mark) for mark in marks))
+
+
+def _as_mark(version: str, process: str, stratum: str, n: int, bad: int, retries: int, left: int = UNKNOWN) -> Mark:
+    """States that were stored before abandoned requests were counted have none."""
+    return str(version), str(process), str(stratum), int(n), int(bad), int(retries), int(left)
 
 
 def route_key(ref: RouteRef) -> str:

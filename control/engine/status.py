@@ -156,7 +156,8 @@ def _decided(step: Step) -> str:
 
 
 def _tally(tally: Tally) -> dict[str, int]:
-    return {"requests": tally.requests, "failures": tally.failures, "retries": tally.retries}
+    answered = {"requests": tally.requests, "failures": tally.failures, "retries": tally.retries}
+    return answered | {"abandoned": tally.abandoned}
 
 
 def _proxies(route: RouteSeen) -> dict[str, Any]:

@@ -143,7 +143,7 @@ WORDS: dict[Cause, Words] = {
         "promote",
     ),
     Cause.NO_DATA: Words(
-        "no request of {canary} was counted at {share}; no data is no verdict",
+        "no answer of {canary} was counted at {share}; no data is no verdict",
         "traffic must reach {canary}",
         "promote",
     ),

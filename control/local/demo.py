@@ -71,6 +71,7 @@ def command(fault: str | None, rate: float, json_file: Path | None) -> None:
       --fault errors      30 % of its tries answer UNAVAILABLE (retries hide it from callers, attempts show it)
       --fault internal    20 % of its answers are INTERNAL (gRPC 13 under HTTP 200)
       --fault crash       it dies over and over
+      --fault hang        30 % of its tries hang until their callers give up (10 s): no answer, no error, only that
     """
     folder = Path(tempfile.mkdtemp(prefix="tidegate-demo-"))
     try:

@@ -8,6 +8,10 @@ FAULTS: dict[str, tuple[str, str]] = {
     ),
     "internal": ("internal:0.2", "20 % of its answers are INTERNAL (HTTP 200, gRPC 13)"),
     "crash": ("crash:after=4s", "it dies over and over"),
+    "hang": (
+        "delay:30s:0.3",
+        "30 % of its tries keep their callers waiting until they give up, which is all that shows",
+    ),
 }
 
 

@@ -40,11 +40,12 @@ class ShareView:
 
 @dataclass(frozen=True, slots=True)
 class VersionCounts:
-    """What one version did during one step. `attempts` counts every try."""
+    """What one version did during one step. `attempts` counts every try, `abandoned` callers who left unanswered."""
 
     requests: int
     failures: int
     attempts: int
+    abandoned: int
     text: str
 
 

@@ -42,7 +42,7 @@ HEADLINE_OF_PHASE = {
 }
 ON_THE_WAY = "{canary} goes from {share} to {target}, {step}"
 FINISHED = frozenset({"Promoted", "RolledBack"})
-TITLE_OF_METRIC = {"outcomes": "failed requests", "attempts": "retried tries", "endpoints": "ready endpoints"}
+TITLE_OF_METRIC = {"outcomes": "failed requests", "attempts": "retried tries", "abandoned": "abandoned requests"}
 SPARK_CELLS = 40
 
 

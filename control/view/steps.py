@@ -34,19 +34,27 @@ def three_shares(source: Mapping[str, Any]) -> tuple[ShareView, ShareView, Share
 def version_counts(source: Mapping[str, Any]) -> VersionCounts:
     requests, failures = read.whole(source, "requests"), read.whole(source, "failures")
     attempts = requests + read.whole(source, "retries")
-    return counts(requests, failures, attempts)
+    return counts(requests, failures, attempts, read.whole(source, "abandoned"))
 
 
-def counts(requests: int, failures: int, attempts: int) -> VersionCounts:
-    """Example: "1,204 requests, 3 failed, 1,210 attempts"; "no requests"."""
-    if requests == 0 and attempts == 0:
-        return VersionCounts(0, failures, attempts, "no requests")
-    text = f"{words.plural(requests, 'request')}, {words.count(failures)} failed, {words.plural(attempts, 'attempt')}"
-    return VersionCounts(requests, failures, attempts, text)
+def counts(requests: int, failures: int, attempts: int, abandoned: int) -> VersionCounts:
+    """Example: "1,204 requests, 3 failed, 1,210 attempts", "no requests, 4 abandoned"."""
+    parts = ["no requests"]
+    if requests or attempts:
+        tries = words.plural(attempts, "attempt")
+        parts = [words.plural(requests, "request"), f"{words.count(failures)} failed", tries]
+    if abandoned:
+        parts.append(f"{words.count(abandoned)} abandoned")
+    return VersionCounts(requests, failures, attempts, abandoned, ", ".join(parts))
 
 
 def total(rows: Sequence[VersionCounts]) -> VersionCounts:
-    return counts(sum(r.requests for r in rows), sum(r.failures for r in rows), sum(r.attempts for r in rows))
+    return counts(
+        sum(row.requests for row in rows),
+        sum(row.failures for row in rows),
+        sum(row.attempts for row in rows),
+        sum(row.abandoned for row in rows),
+    )
 
 
 def planned_shares(spec: Mapping[str, Any]) -> tuple[Fraction, ...]:

@@ -34,6 +34,7 @@ class Behaviour:
 
     failing: Fraction = Fraction(0)
     retried: Fraction = Fraction(0)
+    abandoned: Fraction = Fraction(0)
 
 
 def virtual_service(name: str, route: str | None = None, *, weights: Mapping[str, int] | None = None) -> bytes:
@@ -123,14 +124,16 @@ class World:
         weights = self._running("edge" if proxy == "gateway" else "translator")
         total = sum(weights.values()) or 1
         for version, weight in weights.items():
-            served = self._whole(proxy, version, requests * weight / total)
+            came = self._whole(proxy, version, requests * weight / total)
+            left = self._whole(proxy, version + " left", came * self.behaviours[version].abandoned)
+            served = came - left
             dead = self.endpoints.get(version) == 0
             failing = Fraction(1) if dead else self.behaviours[version].failing
             bad = self._whole(proxy, version + " bad", served * failing)
             retried = self._whole(proxy, version + " retried", served * self.behaviours[version].retried)
             key = SeriesKey(version, f"{proxy}#{self.incarnations[proxy]}", proxy)
-            row = self.counts.setdefault(key, [0, 0, 0])
-            row[:] = [row[0] + served, row[1] + bad, row[2] + retried]
+            row = self.counts.setdefault(key, [0, 0, 0, 0])
+            row[:] = [row[0] + served, row[1] + bad, row[2] + retried, row[3] + left]
 
     def _running(self, document: str) -> dict[str, int]:
         """The weights by which the requests began that end now: the last text's, or those of the one before."""
@@ -245,8 +248,8 @@ class _Metrics:
         for proxy in world.proxies:
             for version in query.versions if proxy not in world.unread else ():
                 key = SeriesKey(version, f"{proxy}#{world.incarnations[proxy]}", proxy)
-                n, bad, retried = world.counts.get(key, [0, 0, 0])
-                series[key] = Counts({0: n - bad, 14: bad}, retried)
+                n, bad, retried, left = world.counts.get(key, [0, 0, 0, 0])
+                series[key] = Counts({0: n - bad, 1: left, 14: bad}, retried)
         return Reading(world.now, series, tuple(sorted(world.unread)))
 
 

@@ -14,6 +14,7 @@ from control.engine.evidence import (
     HOLD_AT,
     ROLLBACK_AT,
     TOLERATED,
+    WORTH_SAYING,
     Evidence,
     Margin,
     Metric,
@@ -23,6 +24,7 @@ from control.engine.evidence import (
     log_e_of_poll,
     log_harm,
     log_mean,
+    merged,
     weigh,
 )
 from control.engine.readings import Increments, Tally
@@ -170,8 +172,8 @@ def test_a_different_mix_of_callers_is_no_difference() -> None:
 
 
 def test_tries_are_watched_only_where_a_route_repeats_them() -> None:
-    assert [each.metric for each in fresh(0).metrics] == [Metric.OUTCOMES]
-    assert [each.metric for each in fresh(2).metrics] == [Metric.OUTCOMES, Metric.ATTEMPTS]
+    assert [each.metric for each in fresh(0).metrics] == [Metric.OUTCOMES, Metric.ABANDONED]
+    assert [each.metric for each in fresh(2).metrics] == [Metric.OUTCOMES, Metric.ATTEMPTS, Metric.ABANDONED]
 
 
 def test_tries_stop_counting_when_the_route_stops_repeating() -> None:
@@ -186,8 +188,44 @@ def test_the_metric_that_says_most_is_named() -> None:
         evidence = add(evidence, canary=Tally(10, 0, 8), stable=Tally(90))
     assert evidence.leading.metric is Metric.ATTEMPTS
     assert evidence.log_merged == pytest.approx(
-        math.log(sum(math.exp(log_harm(each)) for each in evidence.metrics) / 2), rel=1e-9
+        math.log(sum(w * math.exp(log_harm(each)) for w, each in zip((0.4, 0.4, 0.2), evidence.metrics, strict=True))),
+        rel=1e-9,
     )
+
+
+def test_evidence_that_is_told_has_the_numbers_of_the_metric_that_it_comes_from() -> None:
+    evidence = add(fresh(2), canary=Tally(20, abandoned=1), stable=Tally(2434))
+    assert WORTH_SAYING <= evidence.log_merged < math.log(HOLD_AT)
+    assert evidence.leading.metric is Metric.ABANDONED
+
+
+def test_the_weights_of_the_metrics_that_are_watched_add_up_to_one() -> None:
+    for retries in (0, 2):
+        assert fresh(retries).log_merged == pytest.approx(0.0, abs=1e-12)
+    assert math.exp(merged(np.array([[math.log(90.0), 0.0]]), [0.4, 0.2])[0]) == pytest.approx((2 * 90 + 1) / 3)
+
+
+def test_callers_who_leave_the_canary_alone_are_evidence() -> None:
+    evidence = fresh(2)
+    for _ in range(4):
+        evidence = add(evidence, canary=Tally(7, abandoned=3), stable=Tally(90, abandoned=0))
+    assert evidence.leading.metric is Metric.ABANDONED
+    assert evidence.log_merged >= math.log(ROLLBACK_AT)
+    assert (evidence.leading.canary_requests, evidence.leading.canary_bad) == (40, 12)
+
+
+def test_a_version_that_answers_nobody_is_found_by_those_who_left() -> None:
+    evidence = fresh(2)
+    for _ in range(4):
+        evidence = add(evidence, canary=Tally(abandoned=2), stable=Tally(90))
+    assert evidence.log_merged >= math.log(ROLLBACK_AT)
+
+
+def test_callers_who_leave_both_alike_are_none() -> None:
+    evidence = fresh(2)
+    for _ in range(50):
+        evidence = add(evidence, canary=Tally(7, abandoned=3), stable=Tally(63, abandoned=27))
+    assert evidence.log_merged < 0
 
 
 def test_a_poll_without_news_changes_nothing() -> None:

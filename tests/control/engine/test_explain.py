@@ -41,6 +41,14 @@ def test_tries_are_told_as_retries() -> None:
     assert "canary 30 retries in 100 requests" in compared(Metric.ATTEMPTS, (100, 30), (900, 1), 9.0)
 
 
+def test_callers_who_left_are_told_as_such() -> None:
+    text = compared(Metric.ABANDONED, (40, 12), (3700, 3), 9.0)
+    assert text.startswith("canary 12 of 40 abandoned by their callers, stable 3 of 3,700; tolerated up to")
+    assert "canary 1 retry in 1 request, stable 0 retries in 9 requests" in compared(
+        Metric.ATTEMPTS, (1, 1), (9, 0), 9.0
+    )
+
+
 @pytest.mark.parametrize(
     ("log", "text"),
     [

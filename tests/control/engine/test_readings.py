@@ -4,17 +4,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from control.engine.readings import Counts, Cursor, Reading, SeriesKey, Tally, increments, tally
+from control.engine.readings import UNKNOWN, Counts, Cursor, Reading, SeriesKey, Tally, increments, tally
 from tests.support.fake_ports import START
 
+Row = tuple[str, str, int] | tuple[str, str, int, int, int] | tuple[str, str, int, int, int, int]
 
-def reading(*rows: tuple[str, str, int] | tuple[str, str, int, int, int], unread: tuple[str, ...] = ()) -> Reading:
-    """Rows of version, process as proxy#incarnation, requests, and perhaps failures and retries."""
+
+def reading(*rows: Row, unread: tuple[str, ...] = ()) -> Reading:
+    """Rows of version, process as proxy#incarnation, requests, and perhaps failures, retries and abandoned ones."""
     series = {}
     for version, process, requests, *rest in rows:
-        bad, retries = rest or (0, 0)
+        bad, retries, left = (*rest, 0, 0, 0)[:3]
         key = SeriesKey(version, process, process.partition("#")[0])
-        series[key] = Counts({0: requests - bad, 14: bad}, retries)
+        series[key] = Counts({0: requests - bad, 1: left, 14: bad}, retries)
     return Reading(START, series, unread)
 
 
@@ -84,8 +86,8 @@ def test_a_process_that_is_gone_does_not_grow_the_cursor() -> None:
 
 def test_strata_are_kept_apart_and_versions_named() -> None:
     _, cursor = increments(Cursor(), reading(("v1", "gw#1", 0), ("v2", "sc#1", 0)))
-    new, _ = increments(cursor, reading(("v1", "gw#1", 4), ("v2", "sc#1", 2, 1, 3)))
-    assert new.tallies == {("v1", "gw"): Tally(4), ("v2", "sc"): Tally(2, 1, 3)}
+    new, _ = increments(cursor, reading(("v1", "gw#1", 4), ("v2", "sc#1", 2, 1, 3, 5)))
+    assert new.tallies == {("v1", "gw"): Tally(4), ("v2", "sc"): Tally(2, 1, 3, 5)}
     assert new.strata == ("gw", "sc")
     assert new.versions == {"v1", "v2"}
 
@@ -98,8 +100,41 @@ def test_only_server_faults_are_bad(code: int, bad: bool) -> None:
     assert tally(Counts({code: 3})) == Tally(3, 3 if bad else 0)
 
 
-def test_a_caller_that_hung_up_is_no_outcome() -> None:
-    assert tally(Counts({0: 5, 1: 2, 14: 1})) == Tally(6, 1)
+def test_a_caller_that_hung_up_is_no_outcome_but_is_counted_beside() -> None:
+    assert tally(Counts({0: 5, 1: 2, 14: 1})) == Tally(6, 1, 0, 2)
+
+
+LEAVERS = {
+    "the first reading is neutral": ([50], [0]),
+    "growth is what is new": ([50, 53], [0, 3]),
+    "a dip is neutral, and what it hid counts once": ([50, 48, 50, 51], [0, 0, 0, 1]),
+    "a deeper dip": ([50, 10, 30, 55], [0, 0, 0, 5]),
+}
+
+
+@pytest.mark.parametrize(("counts", "expected"), LEAVERS.values(), ids=LEAVERS.keys())
+def test_callers_who_left(counts: list[int], expected: list[int]) -> None:
+    cursor, found = Cursor(), []
+    for left in counts:
+        new, cursor = increments(cursor, reading(("v2", "gw#1", 500, 0, 0, left)))
+        found.append((new.total("v2").requests, new.total("v2").abandoned))
+    assert found == [(0, left) for left in expected]
+
+
+def test_a_restart_is_seen_in_the_answers_and_takes_the_callers_who_left_along() -> None:
+    _, cursor = increments(Cursor(), reading(("v2", "gw#1", 500, 0, 0, 50)))
+    new, cursor = increments(cursor, reading(("v2", "gw#1", 7, 0, 0, 2)))
+    assert new.total("v2") == Tally(7, abandoned=2)
+    new, _ = increments(cursor, reading(("v2", "gw#1", 7, 0, 0, 3)))
+    assert new.total("v2") == Tally(abandoned=1)
+
+
+def test_a_cursor_from_before_they_were_counted_makes_no_news_of_them() -> None:
+    old = Cursor((("v2", "gw#1", "gw", 500, 0, 0, UNKNOWN),))
+    new, cursor = increments(old, reading(("v2", "gw#1", 510, 0, 0, 90)))
+    assert new.total("v2") == Tally(10)
+    new, _ = increments(cursor, reading(("v2", "gw#1", 510, 0, 0, 94)))
+    assert new.total("v2") == Tally(abandoned=4)
 
 
 @settings(deadline=None)

@@ -8,8 +8,9 @@ import pytest
 
 from control.engine import upcast as upcasting
 from control.engine.codec import decode, encode, parse_time, time_text
+from control.engine.evidence import Metric
 from control.engine.phase import Phase, Verb
-from control.engine.readings import Cursor
+from control.engine.readings import UNKNOWN, Cursor
 from control.engine.state import MOST_BYTES, RouteSeen, Seen, ShiftState, new_state
 from control.engine.upcast import SCHEMA, upcast
 from control.errors import InvariantBroken
@@ -33,7 +34,7 @@ def test_every_state_of_a_run_comes_back_bit_for_bit() -> None:
 
 
 def test_a_state_with_a_hundred_proxies_and_thirty_steps_fits() -> None:
-    marks = tuple((v, f"gateway-{i}.shop#{10**8 + i}", f"gateway-{i}.shop", 10**9 + i * 7919, i, i * 31)
+    marks = tuple((v, f"gateway-{i}.shop#{10**8 + i}", f"gateway-{i}.shop", 10**9 + i * 7919, i, i * 31, i * 7)
                   for v in ("v1", "v2") for i in range(100))  # fmt: skip
     steps = state().steps * 30
     names = tuple(f"gateway-{i}.shop" for i in range(32))
@@ -81,6 +82,14 @@ def test_a_broken_state_is_refused(data: dict[str, object]) -> None:
 def test_a_state_of_every_released_version_is_read(path: Path) -> None:
     found = ShiftState.from_json(json.loads(path.read_text()))
     assert (found.phase, found.step, found.subject.canary) == (Phase.PROGRESSING, 2, "v2")
+
+
+def test_a_state_from_before_abandoned_requests_were_counted_does_not_know_them() -> None:
+    found = ShiftState.from_json(json.loads((FIXTURES / "v1.json").read_text()))
+    assert {mark[-1] for mark in found.cursor.marks} == {UNKNOWN}
+    assert ShiftState.from_json(found.to_json()) == found
+    assert found.evidence is not None
+    assert [each.metric for each in found.evidence.metrics] == [Metric.OUTCOMES, Metric.ATTEMPTS]
 
 
 def test_there_is_a_stored_state_of_each_version() -> None:

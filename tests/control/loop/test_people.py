@@ -290,7 +290,7 @@ def test_after_a_promotion_the_next_version_begins() -> None:
     run(world)
     for document, route in (("translator", "primary"), ("edge", None)):
         world.write(virtual_service(document, route, weights={"v1": 0, "v2": 100, "v3": 0}), document)
-    world.counts = {key: [row[0] + 10**6, row[1], row[2]] for key, row in world.counts.items()}
+    world.counts = {key: [row[0] + 10**6, *row[1:]] for key, row in world.counts.items()}
     apply(world, shift(steps="50%, 100%", hold="1s", stable="v2", canary="v3"))
     run(world, lambda each: state_of(each).subject.canary == "v3" and at_step(1)(each))
     assert world.weights() == {"v1": 0, "v2": 50, "v3": 50}

@@ -67,7 +67,23 @@ def both_fail_alike(world: World) -> None:
     run(world)
 
 
+def hangs_now_and_then(world: World) -> None:
+    world.behaviours["v2"] = Behaviour(abandoned=Fraction(3, 10))
+    run(world)
+
+
+def callers_leave_both(world: World) -> None:
+    world.behaviours = {version: Behaviour(abandoned=Fraction(1, 10)) for version in ("v1", "v2")}
+    run(world)
+
+
 SCENARIOS = {
+    "a version that makes callers give up goes back": Scenario(
+        hangs_now_and_then, Phase.ROLLED_BACK, Fraction(0), "abandoned: canary"
+    ),
+    "callers who leave both versions alike are no harm": Scenario(
+        callers_leave_both, Phase.PROMOTED, Fraction(1), "every proxy runs 100 %"
+    ),
     "a healthy version is promoted": Scenario(healthy, Phase.PROMOTED, Fraction(1), "every proxy runs 100 %"),
     "failures of the canary roll it back": Scenario(
         fails_for_callers, Phase.ROLLED_BACK, Fraction(0), "outcomes: canary"
