@@ -63,7 +63,7 @@ class Opener:
             async with open_apertium(
                 self.options.languages, opened=lambda mode: pipelines.labels(mode).inc()
             ) as engine:
-                offer = Offer(frozenset(route.pair for route in engine.capabilities().routes))
+                offer = Offer(frozenset(route.pair for route in engine.routes()))
                 label = runtime.options.version_label
                 flow = Flow(engine, self._detector(runtime), self._cache(runtime), offer, label)
                 afterwards = Afterwards()

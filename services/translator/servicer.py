@@ -88,7 +88,7 @@ class TranslationServicer(translation_pb2_grpc.TranslationServiceServicer):
         self, request: pb.GetSupportedLanguagesRequest, _context: Any
     ) -> pb.SupportedLanguages:
         """The languages and pairs of this version."""
-        routes = self._flow.engine.capabilities().routes
+        routes = self._flow.engine.routes()
         wanted = request.source_language_code
         if wanted:
             source = canonical_tag(wanted)

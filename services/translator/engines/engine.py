@@ -12,29 +12,12 @@ from typing import Protocol
 from services.translator.languages import Pair
 
 
-class Streaming(StrEnum):
-    """The smallest part that an engine can give out before it has finished a text."""
-
-    NONE = "none"
-    SEGMENT = "segment"
-    TOKEN = "token"  # noqa: S105 (a unit of text, not a secret)
-
-
 @dataclass(frozen=True, slots=True)
 class Route:
     """How a pair is served: directly when `via` is empty, else by way of those languages."""
 
     pair: Pair
     via: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Capabilities:
-    """What an engine offers. Units: `max_segment` in code points."""
-
-    routes: tuple[Route, ...]
-    streaming: Streaming
-    max_segment: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,8 +63,8 @@ class EngineMissingError(Exception):
 class Engine(Protocol):
     """A translation engine."""
 
-    def capabilities(self) -> Capabilities:
-        """What it offers in this process."""
+    def routes(self) -> tuple[Route, ...]:
+        """How it serves each pair that it offers in this process."""
 
     async def identity(self, pair: Pair) -> str:
         """What makes this pair's texts: engine, version, digest of its data. Two engines that may differ in one

@@ -12,7 +12,7 @@ from services.runtime.metrics import Meter
 from services.translator.afterwards import Afterwards
 from services.translator.cache import Look
 from services.translator.detector import NoDetector
-from services.translator.engines.engine import Capabilities, Failed, FailureKind, Route, Streaming, Translated
+from services.translator.engines.engine import Failed, FailureKind, Route, Translated
 from services.translator.flow import Flow, Refused
 from services.translator.languages import Pair
 from services.translator.request import Offer, Wanted
@@ -30,8 +30,8 @@ class EngineDouble:
     failures: dict = field(default_factory=dict)
     asked: list = field(default_factory=list)
 
-    def capabilities(self):
-        return Capabilities(tuple(map(Route, PAIRS)), Streaming.SEGMENT, 100)
+    def routes(self):
+        return tuple(map(Route, PAIRS))
 
     async def identity(self, pair):
         return f"double/{pair}"

@@ -18,15 +18,7 @@ from services.translator.engines.apertium.modes import MODES_DIR, Mode, read_mod
 from services.translator.engines.apertium.pipeline import TIME_LIMIT, Pipeline, open_pipeline
 from services.translator.engines.apertium.stream_format import Encoded, encode, restore, strip_marks
 from services.translator.engines.apertium.warm_mode import IDLE, DeadlyTextError, WarmMode
-from services.translator.engines.engine import (
-    Capabilities,
-    Failed,
-    FailureKind,
-    Outcome,
-    Segment,
-    Streaming,
-    Translated,
-)
+from services.translator.engines.engine import Failed, FailureKind, Outcome, Route, Segment, Translated
 from services.translator.languages import LanguageSet, Pair
 from services.translator.together import together
 
@@ -55,10 +47,9 @@ class ApertiumEngine:
         self._digests: dict[str, asyncio.Task[str]] = {}
         self._version: asyncio.Task[str] | None = None
 
-    def capabilities(self) -> Capabilities:
+    def routes(self) -> tuple[Route, ...]:
         """Every pair of the set."""
-        routes = tuple(chain.route for _, chain in sorted(self._chains.items()))
-        return Capabilities(routes, Streaming.SEGMENT, MAX_SEGMENT)
+        return tuple(chain.route for _, chain in sorted(self._chains.items()))
 
     async def identity(self, pair: Pair) -> str:
         """Engine, version, and each mode with the digest of its programs and data.
