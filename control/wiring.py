@@ -101,7 +101,7 @@ def _controller(
         luck=random.random,
     )
     return Controller(
-        shifts=Shifts(ports.store, clock, runner, feed, asyncio.Lock()),
+        shifts=Shifts(ports.store, ports.documents, clock, runner, feed, asyncio.Lock()),
         runner=runner,
         store=ports.store,
         documents=ports.documents,

@@ -35,7 +35,7 @@ class ShiftChange:
 
 @dataclass(frozen=True, slots=True)
 class ApplyResult:
-    """`outcome` is "created", "changed" or "unchanged"."""
+    """`outcome` is "created", "changed" or "unchanged"; when the mesh could not be asked, it goes on to say so."""
 
     shift: ShiftDocument
     outcome: str

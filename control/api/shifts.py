@@ -12,6 +12,7 @@ from datetime import datetime
 from typing import Any, Protocol, TypeVar
 
 from control.api.model import ApplyResult, CommandResult, ShiftChange, ShiftDocument
+from control.api.routes import ask_mesh
 from control.engine.admission import admit
 from control.engine.command import Command
 from control.engine.commands import accept_deletion
@@ -22,11 +23,12 @@ from control.errors import Conflict, InvariantBroken, NotFound, Refused, Unavail
 from control.loop.commands import accept
 from control.loop.feed import ChangeFeed, ShiftKey
 from control.loop.troubles import Trouble
-from control.ports import Clock, Store, Stored
-from control.spec import OnDelete, TrafficShift, from_document, parse_shift, to_document
+from control.ports import Clock, Documents, Store, Stored
+from control.spec import OnDelete, TrafficShift, from_document, read_draft, to_document
 
 TRIES = 10
 MAX_TEXT_BYTES = 256 * 1024
+UNASKED = "the mesh does not answer now, so its routes are checked when it does"
 T = TypeVar("T")
 
 
@@ -40,9 +42,12 @@ class Looks(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Shifts:
-    """All operations on shifts. `feed` tells which shift changed, `writing` keeps two applies apart."""
+    """All operations on shifts. `documents` are asked, never written; `feed` tells which shift changed, `writing` keeps
+    two applies apart.
+    """
 
     store: Store
+    documents: Documents
     clock: Clock
     looks: Looks
     feed: ChangeFeed
@@ -85,10 +90,13 @@ class Shifts:
     async def apply(self, text: bytes, source: str, *, dry_run: bool = False) -> ApplyResult:
         """Raises SpecError, Refused."""
         if len(text) > MAX_TEXT_BYTES:
-            raise Refused(f"{source} has {len(text):,} bytes, {MAX_TEXT_BYTES:,} is the limit")
-        shift = parse_shift(text, source)
+            raise Refused(f"{source} has more than {MAX_TEXT_BYTES:,} bytes", hint="that is the limit")
+        draft = read_draft(text, source)
+        answers = await ask_mesh(self.documents, draft.mentions())
+        shift = draft.shift(answers.mistakes)
         async with self.writing:
-            return await _retried(lambda: self._apply(shift, dry_run=dry_run))
+            result = await _retried(lambda: self._apply(shift, dry_run=dry_run))
+        return result if answers.complete else replace(result, outcome=f"{result.outcome}; {UNASKED}")
 
     async def delete(self, namespace: str, name: str, *, dry_run: bool = False) -> str:
         return await _retried(lambda: self._delete(namespace, name, dry_run=dry_run))

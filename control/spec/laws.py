@@ -24,13 +24,14 @@ class Mistake:
 
 
 def mistakes(document: Mapping[str, Any]) -> Iterator[Mistake]:
-    spec = _at(document, "spec")
+    spec = at(document, "spec")
     yield from _same_version(spec)
-    yield from _step_order(_at(spec, "strategy").get("steps"))
-    yield from _repeated_routes(_at(spec, "target").get("routes"))
+    yield from _step_order(at(spec, "strategy").get("steps"))
+    yield from _repeated_routes(at(spec, "target").get("routes"))
 
 
-def _at(data: Mapping[str, Any], key: str) -> Mapping[str, Any]:
+def at(data: Mapping[str, Any], key: str) -> Mapping[str, Any]:
+    """The mapping at `key`; an empty one where there is none."""
     value = data.get(key)
     return value if isinstance(value, Mapping) else {}
 
@@ -45,7 +46,7 @@ def _same_version(spec: Mapping[str, Any]) -> Iterator[Mistake]:
 
 
 def _step_order(steps: object) -> Iterator[Mistake]:
-    shares = _shares(steps) if isinstance(steps, list) else []
+    shares = readable_shares(steps)
     for (_, before), (index, share) in pairwise(shares):
         if share == before:
             yield Mistake(
@@ -69,8 +70,10 @@ def _step(index: int) -> Path:
     return ("spec", "strategy", "steps", index)
 
 
-def _shares(steps: list[Any]) -> list[tuple[int, Fraction]]:
-    return [(index, share) for index, each in enumerate(steps) if (share := _share(each)) is not None]
+def readable_shares(steps: object) -> list[tuple[int, Fraction]]:
+    """The steps that are shares, with their positions."""
+    found = enumerate(steps if isinstance(steps, list) else [])
+    return [(index, share) for index, each in found if (share := _share(each)) is not None]
 
 
 def _share(value: object) -> Fraction | None:

@@ -19,15 +19,16 @@ MISSING = "is missing"
 
 def parse_shift(text: bytes, source: str) -> TrafficShift:
     """Raises: SpecError with all problems, in the order of the text."""
-    return _parsed(read_text(text, source), source)
+    return parsed(read_text(text, source), source)
 
 
 def from_document(document: Mapping[str, Any], source: str = "document") -> TrafficShift:
     """Raises: SpecError with all problems; they have no lines."""
-    return _parsed(Text(document), source)
+    return parsed(Text(document), source)
 
 
-def _parsed(text: Text, source: str) -> TrafficShift:
+def parsed(text: Text, source: str, more: Iterable[Mistake] = ()) -> TrafficShift:
+    """The shift of a text that was read. Raises: SpecError with all problems, `more` among them."""
     if text.data is None and text.problems:
         raise SpecError(text.problems)
     if not isinstance(text.data, Mapping):
@@ -35,7 +36,7 @@ def _parsed(text: Text, source: str) -> TrafficShift:
             [Problem(source, 0, 0, "this is no TrafficShift: expected apiVersion, kind, metadata and spec")]
         )
     found, door = _checked(text.data)
-    problems = {*text.problems, *(_problem(mistake, text, source) for mistake in found)}
+    problems = {*text.problems, *(_problem(mistake, text, source) for mistake in [*found, *more])}
     if problems or door is None:
         raise SpecError(sorted(problems, key=lambda each: (each.line, each.column, each.message)))
     return _shift(door)

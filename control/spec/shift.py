@@ -95,9 +95,8 @@ class TrafficShift:
 
     @property
     def host(self) -> str:
-        """The target's host, fully qualified as Istio does it: a name without a dot is one of the shift's namespace."""
-        host = self.target.host
-        return host if "." in host else f"{host}.{self.namespace}.svc.cluster.local"
+        """The target's host, fully qualified."""
+        return full_host(self.target.host, self.namespace)
 
     @property
     def generation(self) -> str:
@@ -107,6 +106,11 @@ class TrafficShift:
 
     def split(self, share: Fraction) -> TrafficSplit:
         return TrafficSplit(self.host, self.stable, self.canary, share)
+
+
+def full_host(host: str, namespace: str) -> str:
+    """The host as Istio qualifies it: a name without a dot is one of the shift's namespace."""
+    return host if "." in host else f"{host}.{namespace}.svc.cluster.local"
 
 
 def to_document(shift: TrafficShift) -> dict[str, Any]:

@@ -48,11 +48,12 @@ class RouteNotFound(DocumentError):
 
 
 class MissingDestination(DocumentError):
-    """Stable or canary is not a destination of the route. `lines` is the YAML to add."""
+    """Stable or canary is not a destination of the route. `subsets` are missing, `lines` is the YAML to add."""
 
-    def __init__(self, message: str, hint: str, lines: str) -> None:
+    def __init__(self, message: str, hint: str, lines: str, subsets: tuple[str, ...]) -> None:
         super().__init__(message, hint)
         self.lines = lines
+        self.subsets = subsets
 
 
 class WeightRefused(DocumentError):

@@ -223,7 +223,9 @@ def _positions(view: RouteView, split: TrafficSplit) -> tuple[int, int]:
 def _missing(view: RouteView, split: TrafficSplit, names: Sequence[str]) -> MissingDestination:
     lines = "".join(_entry_lines(view, split, name) for name in names)
     message = f"{view.ref} has no destination {split.host} {' and no '.join(names)}"
-    return MissingDestination(message, f"add to its route list in {view.file}:{view.line}:\n{lines.rstrip()}", lines)
+    return MissingDestination(
+        message, f"add to its route list in {view.file}:{view.line}:\n{lines.rstrip()}", lines, tuple(names)
+    )
 
 
 def _entry_lines(view: RouteView, split: TrafficSplit, subset: str) -> str:

@@ -1,4 +1,7 @@
-"""A ControlService on a real store and a real port, without a loop behind it: what it would wake is written down."""
+"""A ControlService on a real store and a real port, without a loop behind it: what it would wake is written down.
+
+The mesh is a world in memory that holds the routes of `SHIFT` and of its copies.
+"""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -13,6 +16,7 @@ from control.api.shifts import Shifts
 from control.loop.feed import ChangeFeed, ObservedStore, ShiftKey, Subscription
 from control.loop.troubles import Trouble
 from tests.support.control_time import StillClock
+from tests.support.fake_ports import World, virtual_service
 
 TOKEN = "secret"
 SHIFT = b"""\
@@ -67,18 +71,30 @@ class Api:
     loop: Loop
     shifts: Shifts
     server: ControlServer
+    world: World
+
+
+def mesh_of_copies() -> World:
+    """The route of `SHIFT`, and those that it names when "translator" or "default" is replaced in it."""
+    text = virtual_service("translator", "primary")
+    copies = {
+        ("default", "translator"): text,
+        ("default", "other"): text.replace(b"translator", b"other"),
+        ("elsewhere", "translator"): text.replace(b"default", b"elsewhere"),
+    }
+    return World(texts=copies)
 
 
 @asynccontextmanager
 async def serving_api(folder: Path) -> AsyncIterator[Api]:
-    clock, feed, loop = StillClock(), CountedFeed(), Loop()
+    clock, feed, loop, world = StillClock(), CountedFeed(), Loop(), mesh_of_copies()
     inner = await SqliteStore.open(folder, clock.now())
     store = ObservedStore(inner, feed)
-    shifts = Shifts(store, clock, loop, feed, asyncio.Lock())
+    shifts = Shifts(store, world.ports().documents, clock, loop, feed, asyncio.Lock())
     server = ControlServer(shifts, listen="127.0.0.1:0", token=TOKEN, version="1.2.3")
     await server.start()
     try:
-        yield Api(server.address, store, feed, loop, shifts, server)
+        yield Api(server.address, store, feed, loop, shifts, server, world)
     finally:
         await server.stop(0)
         await inner.close()

@@ -170,7 +170,8 @@ def _view_of(text: bytes, ref: RouteRef) -> RouteView:
 def _view(world: World, ref: RouteRef) -> RouteView:
     key = ref.namespace, ref.virtual_service
     if key not in world.texts:
-        raise NotFound(f"there is no {ref}")
+        names = ", ".join(sorted("/".join(each) for each in world.texts))
+        raise NotFound(f"there is no VirtualService {key[0]}/{key[1]}", f"there are: {names}")
     try:
         return _view_of(world.texts[key], ref)
     except RouteNotFound as error:

@@ -7,10 +7,10 @@ import grpc
 from tidegate.mesh.v1 import mesh_pb2
 
 from control.adapters.localmesh.channel import MeshChannel, answer
-from control.errors import NotFound, Unavailable
+from control.errors import NotFound, Rejected, Unavailable
 from control.ports import Applied
 from mesh.istio.document import Document, read_documents
-from mesh.istio.problem import RouteNotFound
+from mesh.istio.problem import RouteNotFound, WeightRefused
 from mesh.istio.weights import RouteView, WeightPatch, route_view
 from mesh.traffic import RouteRef
 
@@ -28,11 +28,14 @@ class LocalDocuments:
         documents = await live_documents(self._channel, [VIRTUAL_SERVICE])
         wanted = [each for each in documents if (each.namespace, each.name) == (ref.namespace, ref.virtual_service)]
         if not wanted:
-            raise NotFound(f"there is no {ref}", hint=_those_that_exist(documents))
+            whole = RouteRef(ref.namespace, ref.virtual_service)
+            raise NotFound(f"there is no {whole}", hint=_those_that_exist(documents))
         try:
             return route_view(wanted[0], ref)
         except RouteNotFound as error:
             raise NotFound(error.message, hint=error.hint) from error
+        except WeightRefused as error:
+            raise Rejected(error.message, hint=error.hint) from error
 
     async def apply(self, patch: WeightPatch) -> Applied:
         call = self._channel.stub.PatchWeights(

@@ -107,7 +107,9 @@ async def test_of_two_applies_at_once_for_one_route_one_is_refused(api: Api, too
 
 
 @pytest.mark.parametrize(
-    ("more", "said"), [(300_000, "limit"), (10_000_000, "larger than max")], ids=["0.3 MB", "10 MB"]
+    ("more", "said"),
+    [(300_000, "has more than 262,144 bytes"), (10_000_000, "larger than max")],
+    ids=["0.3 MB", "10 MB"],
 )
 async def test_a_text_that_is_too_long(tool: GrpcShiftClient, more: int, said: str) -> None:
     with pytest.raises(Refused, match=said):

@@ -59,6 +59,12 @@ async def test_what_does_not_exist_is_answered_with_what_does(ref: RouteRef, hin
     assert hint in caught.value.hint
 
 
+async def test_a_route_whose_weights_are_none_is_rejected() -> None:
+    async with serving(ScriptedMesh(text=TEXT.replace("weight: 90", "weight: much"))) as channel:
+        with pytest.raises(Rejected, match="has the weight 'much'"):
+            await LocalDocuments(channel).route(REF)
+
+
 async def test_a_mesh_without_any_route_says_so() -> None:
     async with serving(ScriptedMesh()) as channel:
         with pytest.raises(NotFound) as caught:
