@@ -38,6 +38,7 @@ class Life:
         program = find_program(spec)
         piped = isinstance(spec.ready, JsonLine)
         with spec.out_log.open("ab") as out, spec.err_log.open("ab") as err:
+            err_from = err.tell()  # before the child runs: it shares the file's position
             process = await asyncio.create_subprocess_exec(
                 *(sys.executable, "-I", "-S", LEASH, str(os.getpid()), str(int(spec.orphan_signal))),
                 *(program, *spec.command[1:]),
@@ -48,7 +49,7 @@ class Life:
                 cwd=spec.cwd,
                 start_new_session=True,
             )
-            return cls(spec, process, err.tell())
+            return cls(spec, process, err_from)
 
     async def ready(self) -> Any:
         """The ready value. Raises ChildFailed when the child dies first or is late; it is then stopped."""
