@@ -88,6 +88,13 @@ class TimedOut(TidegateError):
     exit_code = 4
 
 
+class StartFailed(TidegateError):
+    """Something could not be started on this machine: a port is taken, a program is missing, a process died at once."""
+
+    code = "start-failed"
+    exit_code = 1
+
+
 class InvariantBroken(TidegateError):
     """Our own bug: freeze this shift, keep its traffic as it is, tell a developer."""
 
@@ -103,5 +110,6 @@ ERROR_CODES: tuple[type[TidegateError], ...] = (
     Unavailable,
     Conflict,
     TimedOut,
+    StartFailed,
     InvariantBroken,
 )

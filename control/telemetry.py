@@ -12,7 +12,7 @@ from typing import Any
 import structlog
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, start_http_server
 
-from control.errors import Unavailable
+from control.errors import StartFailed
 from control.loop.feed import ChangeFeed, ShiftKey
 from control.loop.runner import Outcome
 from control.loop.troubles import Trouble
@@ -55,13 +55,13 @@ class LoopMetrics:
         self.waiting = Gauge("tidegate_shifts_waiting", texts["tidegate_shifts_waiting"], registry=self.registry)
 
     def serve(self, address: str, waiting: Callable[[], int]) -> str:
-        """Serves them at host:port until the process ends; says where. Raises Unavailable when the port is taken."""
+        """Serves them at host:port until the process ends; says where. Raises StartFailed when the port is taken."""
         host, _, port = address.rpartition(":")
         self.waiting.set_function(waiting)
         try:
             server, _ = start_http_server(int(port), addr=host, registry=self.registry)
         except OSError as error:
-            raise Unavailable(f"{address} can't be listened on: {error}", hint="is the port taken?") from error
+            raise StartFailed(f"{address} can't be listened on: {error}", hint="is the port taken?") from error
         return f"{host}:{server.server_port}"
 
 

@@ -21,7 +21,7 @@ from control.api.shifts import Shifts
 from control.api.statuses import status_of
 from control.api.verbs import verb_from_wire
 from control.engine.command import Command
-from control.errors import InvariantBroken, TidegateError, Unavailable
+from control.errors import InvariantBroken, StartFailed, TidegateError
 
 MAX_MESSAGE_BYTES = 1024 * 1024
 Context = grpc.aio.ServicerContext[Any, Any]
@@ -43,12 +43,12 @@ class ControlServer:
         self.address = ""
 
     async def start(self) -> None:
-        """Raises Unavailable when the port is taken."""
+        """Raises StartFailed when the port is taken."""
         host, _, _ = self._listen.rpartition(":")
         try:
             port = self._server.add_insecure_port(self._listen)
         except RuntimeError as error:
-            raise Unavailable(f"{self._listen} can't be listened on: {error}", hint="is the port taken?") from error
+            raise StartFailed(f"{self._listen} can't be listened on: {error}", hint="is the port taken?") from error
         await self._server.start()
         self.address = f"{host}:{port}"
 

@@ -20,6 +20,7 @@ from control.errors import (
     Refused,
     Rejected,
     SpecError,
+    StartFailed,
     TidegateError,
     TimedOut,
     Unavailable,
@@ -34,6 +35,7 @@ CODES: Mapping[type[TidegateError], int] = {
     Unavailable: code_pb2.UNAVAILABLE,
     Conflict: code_pb2.ABORTED,
     TimedOut: code_pb2.DEADLINE_EXCEEDED,
+    StartFailed: code_pb2.FAILED_PRECONDITION,
     InvariantBroken: code_pb2.INTERNAL,
 }
 KINDS: Mapping[str, type[TidegateError]] = {kind.code: kind for kind in CODES if kind is not SpecError}

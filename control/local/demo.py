@@ -90,7 +90,7 @@ def command(fault: str | None, rate: float, json_file: Path | None) -> None:
 
 
 async def play(folder: Path, rate: float, fault: str | None) -> Ending:
-    """The demo, to its end. Raises TimedOut, Unavailable."""
+    """The demo, to its end. Raises StartFailed, TimedOut, Unavailable."""
     with LiveProgress(look_at(sys.stderr)) as progress:
         if fault:
             progress.stage(f"v2 is given a fault: {FAULTS[fault][1]}")

@@ -8,7 +8,7 @@ import socket
 from dataclasses import dataclass
 from pathlib import Path
 
-from control.errors import Unavailable
+from control.errors import StartFailed
 
 VERSIONS = ("v1", "v2")
 GATEWAY_PORTS = (8080, 18080, 28080, 38080)
@@ -87,7 +87,7 @@ class Layout:
 
 
 def free_gateway_port(net: str) -> int:
-    """The first port of `GATEWAY_PORTS` that nothing takes, not even on all addresses. Raises Unavailable."""
+    """The first port of `GATEWAY_PORTS` that nothing takes, not even on all addresses. Raises StartFailed."""
     for port in GATEWAY_PORTS:
         with socket.socket() as probe:
             try:
@@ -95,4 +95,4 @@ def free_gateway_port(net: str) -> int:
             except OSError:
                 continue
             return port
-    raise Unavailable(f"the ports {', '.join(map(str, GATEWAY_PORTS))} are all taken", "see who has them: ss -ltnp")
+    raise StartFailed(f"the ports {', '.join(map(str, GATEWAY_PORTS))} are all taken", "see who has them: ss -ltnp")

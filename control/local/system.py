@@ -4,25 +4,24 @@ Services, Redis, mesh runner and controller start side by side; each finds the o
 beforehand (the leased net), and waits for whom it needs.
 """
 
-import asyncio
 import contextlib
 import json
 import os
 import shutil
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from control.errors import Refused, Unavailable
+from control.errors import Refused
 from control.local import children
 from control.local.children import Options
 from control.local.layout import Layout, free_gateway_port
 from control.local.manifests import write_documents
 from control.local.runfile import RunFile, lock_path, run_path, state_folder, write_run_file, write_token
+from control.local.start import Report, start_together
 from mesh.lease import lease
-from mesh.process import ChildEvent, ChildFailed, ChildSpec, Supervisor
+from mesh.process import ChildEvent, Supervisor
 
-Report = Callable[[str], None]
 KEPT = "state.sqlite.*Z*"
 OURS = (
     *("documents", "logs", "token", "run.json", "run.new", "up.log"),
@@ -43,7 +42,7 @@ class System:
 
 @contextlib.asynccontextmanager
 async def running(state_dir: Path, options: Options, report: Report) -> AsyncIterator[System]:
-    """The mesh, ready to serve, until the context ends. Raises Refused (one runs here already), Unavailable."""
+    """The mesh, ready to serve, until the context ends. Raises Refused (one runs here already), StartFailed."""
     refuse_foreign(state_dir)
     with state_folder(state_dir), lease() as net, contextlib.ExitStack() as leftovers:
         layout = Layout(net.net, state_dir, free_gateway_port(net.net))
@@ -105,22 +104,7 @@ async def _start_all(supervisor: Supervisor, layout: Layout, options: Options, r
     if redis is None:
         report(f"no redis-server: the cache goes on with its first level only (install it: {children.REDIS_PACKAGE})")
     own = [children.mesh_runner(layout), *children.workloads(layout, options), children.controller(layout)]
-    try:
-        async with asyncio.TaskGroup() as group:
-            for spec in [*([redis] if redis else []), *own]:
-                group.create_task(_start(supervisor, spec, report))
-    except* ChildFailed as failures:
-        raise _cannot_start(failures, layout) from None
-
-
-async def _start(supervisor: Supervisor, spec: ChildSpec, report: Report) -> None:
-    await supervisor.start(spec)
-    report(f"{spec.name} is ready")
-
-
-def _cannot_start(failures: BaseExceptionGroup[ChildFailed], layout: Layout) -> Unavailable:
-    texts = [str(failure) for failure in failures.exceptions]
-    return Unavailable("the mesh could not be started: " + "\n".join(texts), f"the logs are in {layout.logs}")
+    await start_together(supervisor, [*([redis] if redis else []), *own], report, logs=layout.logs)
 
 
 def _tell(event: ChildEvent, report: Report) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 import click
 
 from control.cancellation import until_interrupted
-from control.errors import Refused, Unavailable
+from control.errors import Refused, StartFailed, Unavailable
 from control.local.children import Options
 from control.local.faults import FAULTS, translator_faults
 from control.local.manifests import SHIFT
@@ -63,7 +63,7 @@ async def _serve(state_dir: Path, options: Options) -> None:
 
 
 def detached(state_dir: Path, allow_faults: bool, fault: str | None) -> RunFile:
-    """The mesh, started behind the shell and ready. Raises Refused (one runs here already), Unavailable with what it
+    """The mesh, started behind the shell and ready. Raises Refused (one runs here already), StartFailed with what it
     said when it could not start.
     """
     refuse_foreign(state_dir)
@@ -96,7 +96,7 @@ def _await_ready(state_dir: Path, child: "subprocess.Popen[bytes]", log: Path) -
         time.sleep(LOOK_EVERY_S)
     child.terminate()
     said = log.read_text(encoding="utf-8", errors="replace").strip() if log.exists() else ""
-    raise Unavailable(f"the mesh did not start:\n{said}", "see the logs in " + str(state_dir / "logs"))
+    raise StartFailed(f"the mesh did not start:\n{said}", "see the logs in " + str(state_dir / "logs"))
 
 
 def welcome(run: RunFile) -> str:

@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
+from control.api.shifts import UNASKED
 from control.cli.commands import actor
 from control.local.manifests import SHIFT
-from control.api.shifts import UNASKED
 from control.local.runfile import RunFile, state_folder, write_run_file, write_token
 from tests.support.cli_control import Ran, tidegate
 

@@ -17,7 +17,7 @@ from control.api.server import ControlServer
 from control.api.statuses import CODES, error_of, status_of
 from control.engine.command import Command, Verb
 from control.engine.state import ShiftState
-from control.errors import NotFound, Refused, SpecError, TidegateError, Unavailable
+from control.errors import NotFound, Refused, SpecError, StartFailed, TidegateError, Unavailable
 from control.loop.troubles import Trouble
 from tests.support.control_api import SHIFT, TOKEN, Api, client, serving_api
 from tests.support.control_time import NOON
@@ -281,7 +281,7 @@ async def test_a_network_address_is_refused_before_anything_listens(api: Api, li
 
 async def test_a_port_that_is_taken(api: Api) -> None:
     second = ControlServer(api.shifts, listen=api.address, token=TOKEN, version="")
-    with pytest.raises(Unavailable, match=api.address):
+    with pytest.raises(StartFailed, match=api.address):
         await second.start()
 
 

@@ -18,6 +18,7 @@ from control.errors import (
     Problem,
     Rejected,
     SpecError,
+    StartFailed,
     TidegateError,
     TimedOut,
     Unavailable,
@@ -35,6 +36,7 @@ def reported(error: BaseException) -> tuple[int, str]:
     [
         (NotFound("no shift", "make one"), 2, "error[not-found]: no shift\n  hint: make one\n"),
         (Unavailable("nothing answers"), 5, "error[unavailable]: nothing answers\n"),
+        (StartFailed("no port", "free one"), 1, "error[start-failed]: no port\n  hint: free one\n"),
         (TimedOut("too long"), 4, "error[timed-out]: too long\n"),
         (Conflict("written by another"), 1, "error[conflict]: written by another\n"),
         (Rejected("the mesh said no"), 1, "error[rejected]: the mesh said no\n"),

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import yaml
 
-from control.errors import Unavailable
+from control.errors import StartFailed
 from control.local.layout import GATEWAY_PORTS, VERSIONS, Layout, free_gateway_port
 from control.local.manifests import SHIFT, render_documents
 from control.spec.parse import parse_shift
@@ -80,6 +80,6 @@ def test_no_port_left_is_said_with_the_line_to_type() -> None:
         for port in GATEWAY_PORTS:
             with contextlib.suppress(OSError):  # somebody else has it already: all the same
                 stack.enter_context(socket.create_server((net.address(2), port)))
-        with pytest.raises(Unavailable, match="all taken") as caught:
+        with pytest.raises(StartFailed, match="all taken") as caught:
             free_gateway_port(net.net)
     assert "ss -ltnp" in caught.value.hint
