@@ -20,6 +20,7 @@ import structlog
 from control.api.access import loopback, read_or_make_token
 from control.api.server import ControlServer
 from control.errors import TidegateError
+from control.folder import private_folder
 from control.settings import Settings, settings, state_dir_option
 from control.telemetry import configure_logs
 from control.wiring import controller
@@ -50,6 +51,7 @@ async def serve(chosen: Settings) -> None:
     log = structlog.get_logger("control")
     stop = _stop_signal()
     loopback(chosen.listen)
+    private_folder(chosen.state_dir)
     token = read_or_make_token(chosen.token_path)
     async with controller(chosen, token) as parts:
         for notice in parts.notices:

@@ -14,6 +14,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from control.errors import Refused, Unavailable
+from control.folder import private_folder
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,9 +61,8 @@ def read_run_file(state_dir: Path) -> RunFile:
 
 @contextmanager
 def state_folder(state_dir: Path) -> Iterator[Path]:
-    """The folder, ours alone while the context lasts. Raises Refused when a mesh runs in it."""
-    state_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
-    lock = lock_path(state_dir)
+    """The folder, ours alone while the context lasts. Raises Refused when a mesh runs in it, or another user has it."""
+    lock = lock_path(private_folder(state_dir))
     descriptor = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
         if not _lock(descriptor) or not _is_still(lock, descriptor):

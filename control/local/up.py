@@ -4,7 +4,6 @@ import asyncio
 import contextlib
 import signal
 import subprocess
-import sys
 import time
 from pathlib import Path
 
@@ -12,7 +11,8 @@ import click
 
 from control.cancellation import until_interrupted
 from control.errors import Refused, StartFailed, Unavailable
-from control.local.children import Options
+from control.folder import private_folder
+from control.local.children import Options, python_module
 from control.local.faults import FAULTS, translator_faults
 from control.local.manifests import SHIFT
 from control.local.runfile import RunFile, already_runs, is_locked, read_run_file
@@ -69,12 +69,11 @@ def detached(state_dir: Path, allow_faults: bool, fault: str | None) -> RunFile:
     refuse_foreign(state_dir)
     if is_locked(state_dir):
         raise already_runs(state_dir)
-    state_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
     words = [*(["--allow-faults"] if allow_faults else []), *(["--fault", fault] if fault else [])]
-    log = state_dir / "up.log"
+    log = private_folder(state_dir) / "up.log"
     with log.open("wb") as output:
         child = subprocess.Popen(
-            [sys.executable, "-m", "control.cli.main", "up", "--state-dir", str(state_dir), *words],
+            [*python_module("control.cli.main"), "up", "--state-dir", str(state_dir), *words],
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=output,

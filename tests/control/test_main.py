@@ -59,6 +59,14 @@ async def test_it_serves_with_a_token_that_it_made_and_stops_when_told(tmp_path:
             assert await asyncio.wait_for(process.wait(), 60) == 0
 
 
+async def test_an_empty_folder_that_was_open_to_all_is_closed(tmp_path: Path) -> None:
+    folder = tmp_path / "open"
+    folder.mkdir()
+    folder.chmod(0o777)
+    async with controller(folder):
+        assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+
+
 async def test_shifts_survive_a_kill(tmp_path: Path) -> None:
     unasked = "; the mesh does not answer now, so its routes are checked when it does"
     for outcome in ("created" + unasked, "unchanged" + unasked):

@@ -8,6 +8,7 @@ import os
 from pathlib import Path
 
 from control.errors import Refused
+from control.folder import private_folder
 
 LOCK_FILE = "controller.lock"
 
@@ -20,9 +21,8 @@ class FolderLock:
 
     @classmethod
     def take(cls, folder: Path) -> "FolderLock":
-        """Makes the folder when it is absent. Raises Refused when another controller holds it."""
-        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        descriptor = os.open(folder / LOCK_FILE, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        """Makes the folder when it is absent. Raises Refused when another controller or user has it."""
+        descriptor = os.open(private_folder(folder) / LOCK_FILE, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
