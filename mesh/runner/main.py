@@ -9,13 +9,11 @@ import contextlib
 import json
 import signal
 import sys
-import tempfile
 import time
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import aiohttp
 import grpc.aio
@@ -23,7 +21,7 @@ from tidegate.mesh.v1 import mesh_pb2_grpc
 
 from mesh.envoy.program import find_envoy
 from mesh.istio.problem import Problem
-from mesh.process import ChildEvent, ChildFailed, ChildState, Supervisor
+from mesh.process import ChildEvent, ChildState, Supervisor
 from mesh.runner.envoys import Envoys, Place
 from mesh.runner.folder import Files, Folder
 from mesh.runner.live import LiveMesh
@@ -230,11 +228,3 @@ def tell_death(event: ChildEvent) -> None:
 
 def say(line: str) -> None:
     print(line, file=sys.stderr, flush=True)
-
-
-def private_folder() -> Path:
-    """A new folder for the logs and the token of a run that named none."""
-    return Path(tempfile.mkdtemp(prefix="tidegate-mesh-"))
-
-
-__all__: list[Any] = ["CannotStart", "ChildFailed", "Options", "private_folder", "run"]
