@@ -65,7 +65,7 @@ def _plan_row(step: PlanStep, plan: PlanView) -> tuple[str | Text, ...]:
 
 
 def diff_screen(diff: DiffView, _look: Look) -> RenderableType:
-    """Changed lines of each document, with their numbers."""
+    """Changed fields and lines of each document."""
     head = Text.assemble((diff.name, "bold"), f"  {diff.headline}")
     return Group(head, *(part for document in diff.documents for part in _document_parts(document)))
 
@@ -75,7 +75,7 @@ def _document_parts(document: DocumentDiff) -> list[RenderableType]:
     lines = [
         Text(f"{line.number:>5} {line.sign} {line.text}", style=STYLE_OF_SIGN[line.sign]) for line in document.lines
     ]
-    return [head, *lines]
+    return [head, *(Text(f"  {field.sentence}") for field in document.fields), *lines]
 
 
 def explain_screen(explained: ExplainView, _look: Look) -> RenderableType:

@@ -1,4 +1,6 @@
-"""Which bytes of which document change with the next step? Lines with their numbers, and a sentence a document."""
+"""What changes in which document with the next step? Its fields by their paths, its lines with their numbers, and a
+sentence a document.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,20 +8,24 @@ from difflib import SequenceMatcher
 from fractions import Fraction
 
 from control.view import format as words
-from control.view.model import DiffLine, DiffView, DocumentDiff
+from control.view.model import DiffLine, DiffView, DocumentDiff, FieldChange
+from mesh.istio.diff import ABSENT, Change
 
 CONTEXT = 2
 
 
 @dataclass(frozen=True, slots=True)
 class DocumentChange:
-    """A document's text before and after. `first_line` is the line of the file that the text begins on."""
+    """A document's text before and after, and what that means for its fields. `first_line` is the line of the file that
+    the text begins on.
+    """
 
     document: str
     file: str
     first_line: int
     before: str
     after: str
+    fields: tuple[Change, ...] = ()
 
 
 def diff_view(
@@ -36,7 +42,12 @@ def _document_diff(change: DocumentChange) -> DocumentDiff:
     lines = diff_lines(change.before, change.after, change.first_line)
     changed = sum(1 for line in lines if line.sign == "+")
     sentence = f"{words.plural(changed, 'line')} would change" if changed else "has these weights already"
-    return DocumentDiff(change.document, change.file, sentence, lines)
+    return DocumentDiff(change.document, change.file, sentence, tuple(map(_field, change.fields)), lines)
+
+
+def _field(change: Change) -> FieldChange:
+    before, after = (None if value is ABSENT else value for value in (change.before, change.after))
+    return FieldChange(change.path, before, after, str(change))
 
 
 def diff_lines(before: str, after: str, first_line: int = 1) -> tuple[DiffLine, ...]:

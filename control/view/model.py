@@ -6,6 +6,7 @@ A value that is both drawn and read carries the number (`ratio`, `requests`) and
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
+from typing import Any
 
 
 class Tone(StrEnum):
@@ -228,6 +229,16 @@ class PlanView:
 
 
 @dataclass(frozen=True, slots=True)
+class FieldChange:
+    """One field by its path (`spec.http[primary].route[translator v2].weight`). A value that is not there is None."""
+
+    path: str
+    before: Any
+    after: Any
+    sentence: str
+
+
+@dataclass(frozen=True, slots=True)
 class DiffLine:
     """One line of a document: kept (" "), removed ("-") or added ("+")."""
 
@@ -241,6 +252,7 @@ class DocumentDiff:
     document: str
     file: str
     sentence: str
+    fields: tuple[FieldChange, ...]
     lines: tuple[DiffLine, ...]
 
 

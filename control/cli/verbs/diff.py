@@ -1,4 +1,4 @@
-"""`tidegate diff`: which lines of which document would the next step change? Nothing is written."""
+"""`tidegate diff`: which fields and lines of which document would the next step change? Nothing is written."""
 
 from collections.abc import Sequence
 from fractions import Fraction
@@ -115,6 +115,8 @@ def _changes(
 ) -> "tuple[Fraction | None, list[DocumentChange]]":
     """The share that the first route has now, and each document before and after."""
     from control.view.diff import DocumentChange
+    from mesh.istio.diff import diff
+    from mesh.istio.document import read_documents
     from mesh.istio.problem import DocumentError
     from mesh.istio.weights import configured_share, route_view, splice, weight_patch
 
@@ -131,7 +133,8 @@ def _changes(
             raise Refused(refused.message, refused.hint) from None
         before.append(configured_share(view, split))
         texts = document.text.decode(), text.decode()
-        changes.append(DocumentChange(str(ref), document.file, document.line_offset + 1, *texts))
+        place = str(ref), document.file, document.line_offset + 1
+        changes.append(DocumentChange(*place, *texts, diff(document, read_documents(document.file, text)[0][0])))
     return (before[0] if before else None), changes
 
 

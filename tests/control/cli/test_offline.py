@@ -59,9 +59,25 @@ def test_diff_shows_only_weights(manifests: Path) -> None:
     assert "from 0 % to 1 %: 2 documents would change" in ran.out
 
 
+def test_diff_names_the_fields_above_the_lines(manifests: Path) -> None:
+    words = ("diff", "--file", SHIFT, "--documents", manifests)
+    lines = [line.strip() for line in tidegate(*words).out.splitlines()]
+    path = "spec.http[primary].route[translator"
+    (at,) = [number for number, line in enumerate(lines) if line.startswith("VirtualService default/translator")]
+    assert lines[at + 1 : at + 3] == [f"{path} v1].weight: 100 -> 99", f"{path} v2].weight: 0 -> 1"]
+    assert lines[at + 3].split()[0].isdigit()
+    documents = json.loads(tidegate(*words, "-o", "json").out)["documents"]
+    assert documents[0]["fields"][1] == {
+        "path": f"{path} v2].weight",
+        "before": 0,
+        "after": 1,
+        "sentence": f"{path} v2].weight: 0 -> 1",
+    }
+
+
 def test_diff_to_a_share_that_is_there_already(manifests: Path) -> None:
     view = json.loads(tidegate("diff", "--file", SHIFT, "--documents", manifests, "--to", "0%", "-o", "json").out)
-    assert [document["lines"] for document in view["documents"]] == [[], []]
+    assert [(document["fields"], document["lines"]) for document in view["documents"]] == [([], []), ([], [])]
 
 
 def test_diff_of_a_shift_under_way(manifests: Path, control: Control) -> None:
