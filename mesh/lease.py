@@ -8,8 +8,9 @@ net. Nets in which something already listens (another user's mesh, an orphan) ar
 import fcntl
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 
 FIRST, LAST = 64, 127
@@ -47,12 +48,12 @@ class Lease:
         self.close()
 
 
-def lease(folder: Path | None = None) -> Lease:
-    """A free net, ours from now on. Raises NoNetLeft."""
+def lease(folder: Path | None = None, *, prefer: Iterable[str] = ()) -> Lease:
+    """A free net, ours from now on: the first of `prefer` that is free, else any. Raises NoNetLeft."""
     folder = folder or run_folder() / "leases"
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     busy = listening_nets(Path("/proc/net/tcp").read_text().splitlines()[1:])
-    for net in nets(os.getpid()):
+    for net in chain(prefer, nets(os.getpid())):
         if net not in busy and (lock := try_lock(folder / net)) is not None:
             return Lease(net, lock, folder / net)
     raise NoNetLeft(f"all nets 127.{FIRST}.0 to 127.{LAST}.255 are leased (lock files in {folder}) or have listeners")

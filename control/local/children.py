@@ -99,8 +99,13 @@ def _service(layout: Layout, workload: Workload, own: tuple[str, ...], faults: t
     return _python(workload.name, f"services.{workload.service}", layout, (*common, *own, *faults))
 
 
+def python_module(module: str) -> tuple[str, ...]:
+    """How one of our modules is started. `-P`: never with what happens to lie in the current folder."""
+    return (sys.executable, "-P", "-m", module)
+
+
 def _python(name: str, module: str, layout: Layout, arguments: tuple[str, ...]) -> ChildSpec:
-    command = (sys.executable, "-m", module, *arguments)
+    command = (*python_module(module), *arguments)
     return ChildSpec(name, command, layout.logs, ready=JsonLine(), ready_within=READY_WITHIN)
 
 

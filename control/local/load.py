@@ -4,12 +4,12 @@ import asyncio
 import contextlib
 import json
 import signal
-import sys
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from control.local.children import python_module
 from control.local.leashed import leashed
 
 AUTHORITY = "translate.example.com"
@@ -67,7 +67,7 @@ async def load(target: str, rate: float, log: Path) -> AsyncIterator[Load]:
     """Load on `target` (host:port of the gateway) while the context lasts. Units: `rate` is requests a second."""
     options = {"--target": target, "--authority": AUTHORITY, "--rate": f"{rate:g}", "--every": "1s", **MIX}
     words = [word for pair in options.items() for word in pair]
-    process = await leashed(sys.executable, "-m", "services.loadgen", *words, stderr=log)
+    process = await leashed(*python_module("services.loadgen"), *words, stderr=log)
     running = Load(process)
     following = asyncio.create_task(running.follow())
     try:

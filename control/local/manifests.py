@@ -21,8 +21,21 @@ def render_documents(layout: Layout) -> dict[str, str]:
     }
 
 
+def keep_or_write_documents(layout: Layout, former: Layout | None) -> None:
+    """The documents of the layout's folder: those that are there, moved to the present net, else the templates'.
+
+    What a supervisor that was killed left is what its mesh ran: weights and a person's edits are kept.
+    """
+    if former is None:
+        write_documents(layout)
+        return
+    for path in (each for each in layout.documents.iterdir() if each.is_file()):
+        text = path.read_bytes()
+        path.write_bytes(text.replace(f"{former.net}.".encode(), f"{layout.net}.".encode()))
+
+
 def write_documents(layout: Layout) -> None:
-    """The documents as files of the layout's folder, which is made when it is absent."""
+    """The templates' documents as files of the layout's folder, which is made when it is absent."""
     layout.documents.mkdir(parents=True, exist_ok=True)
     for name, text in render_documents(layout).items():
         (layout.documents / name).write_text(text, encoding="utf-8")

@@ -1,5 +1,6 @@
 """`up` and `down`: everything is there, and nothing is left, however the supervisor ends."""
 
+import json
 import os
 import signal
 import subprocess
@@ -7,10 +8,12 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import psutil
 import pytest
 
+from control.local.manifests import SHIFT
 from control.local.runfile import RunFile, read_run_file
 
 GARBAGE = b"garbage" * 1000
@@ -43,7 +46,7 @@ def family(run: RunFile) -> list[psutil.Process]:
     return [supervisor, *supervisor.children(recursive=True)]
 
 
-def eventually(condition: Callable[[], bool], within_s: float = 15.0) -> bool:
+def eventually(condition: Callable[[], bool], within_s: float = 60.0) -> bool:
     deadline = time.monotonic() + within_s
     while time.monotonic() < deadline:
         if condition():
@@ -108,3 +111,32 @@ def test_without_redis_it_serves_and_says_what_to_type_and_a_dead_service_comes_
     assert eventually(
         lambda: answer in tidegate("translate", "Where is the library?", "--to", "es", state_dir=state_dir).stdout
     )
+
+
+def look(state_dir: Path) -> dict[str, Any]:
+    """The shift's status."""
+    done = tidegate("get", "translator", "-o", "json", state_dir=state_dir)
+    return dict(json.loads(done.stdout)["status"]) if done.returncode == 0 else {}
+
+
+def test_a_shift_goes_on_where_it_was_when_its_mesh_was_killed(state_dir: Path) -> None:
+    run = up(state_dir)
+    assert tidegate("apply", str(SHIFT), state_dir=state_dir).returncode == 0
+    assert eventually(lambda: look(state_dir)["share"]["acknowledged"] == "1/100", within_s=60)
+    document = state_dir / "documents" / "00-mesh.yaml"
+    document.write_text(document.read_text() + "# a person's note\n")
+    processes = family(run)
+    os.kill(run.pid, signal.SIGKILL)
+    assert eventually(lambda: gone(processes))
+    begun = look_back(state_dir)
+    assert up(state_dir).gateway == run.gateway, "callers need not be pointed elsewhere"
+    assert document.read_text().endswith("# a person's note\n")
+    assert eventually(lambda: look(state_dir).get("share", {}).get("acknowledged") == "1/100", within_s=60)
+    assert look(state_dir)["phase"] == "Progressing"
+    assert not {"ForeignChange", "DriftRepaired", "CanaryGone"} & set(look_back(state_dir)[len(begun) :])
+
+
+def look_back(state_dir: Path) -> list[str]:
+    """The reasons of the shift's journal, oldest first."""
+    done = tidegate("history", "translator", "-o", "json", state_dir=state_dir)
+    return [entry["reason"] for entry in json.loads(done.stdout)] if done.returncode == 0 else []

