@@ -123,11 +123,11 @@ class Shifts:
         try:
             state = _state(stored)
         except InvariantBroken as broken:
-            return await self._discard(stored, broken, dry_run=dry_run)
+            return _said(await self._discard(stored, broken, dry_run=dry_run), dry_run=dry_run)
         if not state.deleting:
             marked = replace(stored, state=accept_deletion(state).to_json())
             await self._save(marked, dry_run=dry_run)
-        return _what_deletion_does(from_document(stored.spec), state)
+        return _said(_what_deletion_does(from_document(stored.spec), state), dry_run=dry_run)
 
     async def _discard(self, stored: Stored, broken: InvariantBroken, *, dry_run: bool) -> str:
         """Deletes a shift whose state nobody can act on."""
@@ -138,10 +138,10 @@ class Shifts:
     async def _command(self, namespace: str, name: str, command: Command, *, dry_run: bool) -> CommandResult:
         stored = await self._stored(namespace, name)
         accepted = accept(stored, command, self.now())
-        if accepted.state == stored.state:  # taken before, under the same id
+        if accepted.state == stored.state:  # taken before under the same id, or so already
             return CommandResult(self._document(stored), accepted.sentence)
         after = await self._save(replace(stored, state=accepted.state), dry_run=dry_run)
-        return CommandResult(self._document(after), accepted.sentence)
+        return CommandResult(self._document(after), _said(accepted.sentence, dry_run=dry_run))
 
     async def _save(self, wanted: Stored, *, dry_run: bool) -> Stored:
         if dry_run:
@@ -155,7 +155,7 @@ class Shifts:
         stored = await self.store.load(namespace, name)
         if stored is None:
             names = ", ".join(f"{each.namespace}/{each.name}" for each in await self.store.list())
-            hint = f"there are: {names}" if names else "there is none; `tidegate apply -f FILE` makes one"
+            hint = f"there are: {names}" if names else "there is none; `tidegate apply FILE` makes one"
             raise NotFound(f"there is no TrafficShift {namespace}/{name}", hint=hint)
         return stored
 
@@ -196,6 +196,11 @@ def _state(stored: Stored) -> ShiftState:
 
 def _watched(key: ShiftKey, namespace: str, name: str) -> bool:
     return key == (namespace, name) if name else namespace in ("", key[0])
+
+
+def _said(outcome: str, *, dry_run: bool) -> str:
+    """An outcome in words: what nobody has decided yet is only what would be."""
+    return f"would: {outcome}" if dry_run else outcome
 
 
 def _what_deletion_does(shift: TrafficShift, state: ShiftState) -> str:

@@ -1,6 +1,7 @@
 """May this command be given now, and what does it do?
 
-A command changes the state and nothing else: the next tick acts on it. Given twice under one id it acts once.
+A command changes the state and nothing else: the next tick acts on it, so that its sentence says what is decided,
+never what is done. Given twice under one id it acts once; asking for what is so already changes nothing.
 """
 
 from dataclasses import dataclass, replace
@@ -19,6 +20,23 @@ ALREADY = "this command was taken before"
 MOST_REASON = 200
 MOST_ID = 100
 """Units: characters. State keeps the reason of whatever holds a shift, and the ids of the last commands."""
+
+_RUNS = "already running: nobody has paused or suspended it"
+_HAS_ALL = "already promoted: {canary} has all traffic"
+HELD_BY_ANNOTATION = "already resumed: what holds it is the annotation tidegate.dev/hands-off"
+ALREADY_SO: dict[tuple[Phase, Verb], str] = {
+    (Phase.PENDING, Verb.RESUME): _RUNS,
+    (Phase.PROGRESSING, Verb.RESUME): _RUNS,
+    (Phase.PROMOTING, Verb.RESUME): _RUNS,
+    (Phase.PROMOTING, Verb.PROMOTE_FULL): "already on its way: {canary} is being given all traffic",
+    (Phase.PROMOTED, Verb.PROMOTE): _HAS_ALL,
+    (Phase.PROMOTED, Verb.PROMOTE_FULL): _HAS_ALL,
+    (Phase.PAUSED, Verb.PAUSE): "already paused",
+    (Phase.SUSPENDED, Verb.SUSPEND): "already suspended",
+    (Phase.ROLLING_BACK, Verb.ROLLBACK): "already going back: {stable} is being given all traffic",
+    (Phase.ROLLED_BACK, Verb.ROLLBACK): "already rolled back: {stable} has all traffic",
+}
+"""Scripts ask again when they are not sure: that is no mistake."""
 
 _EVENTS: dict[Verb, Event] = {
     Verb.PROMOTE: Event.ADVANCE,
@@ -53,6 +71,9 @@ def accept(shift: TrafficShift, state: ShiftState, command: Command) -> Accepted
     if command.id in state.commands:
         return Accepted(state, ALREADY)
     _readable(command)
+    _expected(shift, state, command)
+    if already := _already(state, command.verb):
+        return Accepted(state, already)
     event = _allowed(shift, state, command)
     decision = Decision(_CAUSES[event], event, _facts(command) | _target(shift, state, event))
     moved = move(shift, state, decision, command.at, actor=_one_line(command.actor))
@@ -91,12 +112,23 @@ def _target(shift: TrafficShift, state: ShiftState, event: Event) -> dict[str, s
     return {"to": str(ahead if ahead is not None and event is Event.ADVANCE else 1)}
 
 
-def _allowed(shift: TrafficShift, state: ShiftState, command: Command) -> Event:
+def _expected(shift: TrafficShift, state: ShiftState, command: Command) -> None:
+    """Raises: Refused where the shift is not what the person took it for."""
     if command.expect_step is not None and command.expect_step != state.step:
         hint = f"look again with tidegate status {shift.name}; somebody may have moved it, or it moved by itself"
         raise Refused(f"{shift.name} is at step {state.step}, not {command.expect_step}", hint)
     if state.deleting and command.verb is not Verb.ROLLBACK:
         raise Refused(f"{shift.name} is being deleted", "apply it again when it is gone")
+
+
+def _already(state: ShiftState, verb: Verb) -> str:
+    """What is so without the command; empty when the command would change something, or can't be given."""
+    if verb is Verb.RESUME and state.decision.cause is Cause.HANDS_OFF:
+        return HELD_BY_ANNOTATION
+    return ALREADY_SO.get((state.phase, verb), "").format(stable=state.subject.stable, canary=state.subject.canary)
+
+
+def _allowed(shift: TrafficShift, state: ShiftState, command: Command) -> Event:
     event = _event(shift, state, command.verb)
     if event is None:
         hint = REFUSALS[state.phase].replace("NAME", shift.name)

@@ -49,8 +49,8 @@ def _say(template: str, decision: Decision, state: ShiftState, name: str) -> str
 
 
 def _asked(facts: dict[str, str]) -> str:
-    """Who asked for it and why. Example: " (ada: looks odd)"; empty when nobody did."""
-    return f" ({facts['by']}{facts.get('because', '')})" if "by" in facts else ""
+    """Who asked for it and why. Example: " (asked for by ada: looks odd)"; empty when nobody did."""
+    return f" (asked for by {facts['by']}{facts.get('because', '')})" if "by" in facts else ""
 
 
 class _Facts(dict[str, str]):

@@ -50,10 +50,10 @@ WORDS: dict[Cause, Words] = {
         "the shift was deleted",
     ),
     Cause.COMMANDED: Words(
-        "{by} rolled it back{because}",
+        "all traffic goes back to {stable}{asked}",
     ),
     Cause.PROMOTED_BY_HAND: Words(
-        "{by} sent {canary} on to {to}{because}",
+        "{canary} goes on to {to}{asked}",
         "every proxy must take the new weight",
     ),
     Cause.ROLLED_BACK: Words(

@@ -129,8 +129,10 @@ async def test_a_command_acts_once_however_often_it_is_sent(api: Api, tool: Grpc
 async def test_commands_at_once_are_taken_one_after_the_other(api: Api, tool: GrpcShiftClient) -> None:
     await tool.apply(SHIFT, "shift.yaml")
     commands = [replace(PAUSE, id=f"c{n}") for n in range(5)]
-    results = await asyncio.gather(*(tool.command(*KEY, each) for each in commands), return_exceptions=True)
-    assert sum(isinstance(each, Refused) for each in results) == 4, results
+    results = await asyncio.gather(*(tool.command(*KEY, each) for each in commands))
+    outcomes = [each.outcome for each in results]
+    assert sorted(outcomes)[:4] == ["already paused"] * 4, outcomes
+    assert sum(outcome.startswith("paused") for outcome in outcomes) == 1, outcomes
 
 
 @pytest.mark.parametrize(
@@ -186,6 +188,20 @@ async def test_a_dry_run_answers_and_changes_nothing(api: Api, tool: GrpcShiftCl
     before, woken = await api.store.list(), len(api.loop.woken)
     assert await DRY[operation](tool)
     assert (await api.store.list(), len(api.loop.woken)) == (before, woken)
+
+
+async def test_a_dry_run_says_what_would_be_and_a_command_what_is_decided(api: Api, tool: GrpcShiftClient) -> None:
+    await tool.apply(SHIFT, "shift.yaml")
+    rollback = Command("r", Verb.ROLLBACK, "ada", NOON, None, "")
+    said = "all traffic goes back to v1 (asked for by ada)"
+    assert (await tool.command(*KEY, rollback, dry_run=True)).outcome == f"would: {said}"
+    assert (await tool.command(*KEY, rollback)).outcome == said
+    again = replace(rollback, id="again")
+    before = await api.store.list()
+    for dry_run in (True, False):
+        assert (await tool.command(*KEY, again, dry_run=dry_run)).outcome.startswith("already going back")
+    assert await api.store.list() == before
+    assert (await tool.delete(*KEY, dry_run=True)).startswith("would: ")
 
 
 MISSING: dict[str, Callable[[GrpcShiftClient], Awaitable[object]]] = {

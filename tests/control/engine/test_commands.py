@@ -7,6 +7,7 @@ import pytest
 
 from control.engine.command import Command
 from control.engine.commands import ALREADY, MOST_ID, MOST_REASON, accept, accept_deletion
+from control.engine.decision import Cause, Decision
 from control.engine.explain import sentence
 from control.engine.phase import REFUSALS, TRANSITIONS, Event, Phase, Verb, next_phase
 from control.engine.state import KEPT_COMMANDS, ShiftState
@@ -41,7 +42,7 @@ ALLOWED: dict[Phase, dict[Verb, Phase]] = {
         Verb.SUSPEND: Phase.SUSPENDED,
     },
     Phase.PROMOTED: {Verb.ROLLBACK: Phase.ROLLING_BACK, Verb.SUSPEND: Phase.SUSPENDED},
-    Phase.ROLLING_BACK: {Verb.ROLLBACK: Phase.ROLLING_BACK, Verb.SUSPEND: Phase.SUSPENDED},
+    Phase.ROLLING_BACK: {Verb.SUSPEND: Phase.SUSPENDED},
     Phase.ROLLED_BACK: {Verb.RETRY: Phase.PENDING, Verb.SUSPEND: Phase.SUSPENDED},
     Phase.SUSPENDED: {Verb.ROLLBACK: Phase.ROLLING_BACK, Verb.RESUME: Phase.PROMOTING},
     Phase.CONFLICT: {
@@ -50,6 +51,20 @@ ALLOWED: dict[Phase, dict[Verb, Phase]] = {
         Verb.SUSPEND: Phase.SUSPENDED,
     },
     Phase.FAILED: {Verb.ROLLBACK: Phase.ROLLING_BACK, Verb.SUSPEND: Phase.SUSPENDED},
+}
+
+
+SO_ALREADY: dict[tuple[Phase, Verb], str] = {
+    (Phase.PENDING, Verb.RESUME): "already running: nobody has paused or suspended it",
+    (Phase.PROGRESSING, Verb.RESUME): "already running: nobody has paused or suspended it",
+    (Phase.PROMOTING, Verb.RESUME): "already running: nobody has paused or suspended it",
+    (Phase.PROMOTING, Verb.PROMOTE_FULL): "already on its way: v2 is being given all traffic",
+    (Phase.PROMOTED, Verb.PROMOTE): "already promoted: v2 has all traffic",
+    (Phase.PROMOTED, Verb.PROMOTE_FULL): "already promoted: v2 has all traffic",
+    (Phase.PAUSED, Verb.PAUSE): "already paused",
+    (Phase.SUSPENDED, Verb.SUSPEND): "already suspended",
+    (Phase.ROLLING_BACK, Verb.ROLLBACK): "already going back: v1 is being given all traffic",
+    (Phase.ROLLED_BACK, Verb.ROLLBACK): "already rolled back: v1 has all traffic",
 }
 
 
@@ -62,7 +77,10 @@ def at(phase: Phase) -> ShiftState:
 @pytest.mark.parametrize("phase", Phase)
 def test_what_each_verb_does_in_each_phase(phase: Phase, verb: Verb) -> None:
     leads_to = ALLOWED[phase].get(verb)
-    if leads_to is None:
+    if already := SO_ALREADY.get((phase, verb)):
+        taken = accept(SHIFT, at(phase), command(verb))
+        assert (taken.state, taken.sentence) == (at(phase), already)
+    elif leads_to is None:
         with pytest.raises(Refused) as caught:
             accept(SHIFT, at(phase), command(verb))
         assert "NAME" not in caught.value.hint
@@ -80,18 +98,18 @@ def test_the_table_has_every_pair_or_refuses_it(phase: Phase, event: Event) -> N
 def test_promote_goes_one_step_up_and_says_so() -> None:
     taken = accept(SHIFT, state(), command(Verb.PROMOTE, reason="looks good"))
     assert (taken.state.step, taken.state.share) == (2, Fraction(1, 2))
-    assert taken.sentence == "ada sent v2 on to 50 %: looks good"
+    assert taken.sentence == "v2 goes on to 50 % (asked for by ada: looks good)"
     assert taken.state.outbox[-1].actor == "ada"
 
 
 SAID = {
-    Verb.PROMOTE: ("ada sent v2 on to 50 %: looks odd", Phase.PROGRESSING),
-    Verb.PROMOTE_FULL: ("ada sent v2 on to 100 %: looks odd", Phase.PROGRESSING),
-    Verb.ROLLBACK: ("ada rolled it back: looks odd", Phase.PROGRESSING),
-    Verb.PAUSE: ("paused (ada: looks odd): only harm moves it, back to v1", Phase.PENDING),
-    Verb.RESUME: ("resumed (ada: looks odd)", Phase.PAUSED),
-    Verb.SUSPEND: ("suspended (ada: looks odd): no weight is written", Phase.PROMOTED),
-    Verb.RETRY: ("a new run, from v1 to v2 (ada: looks odd)", Phase.ROLLED_BACK),
+    Verb.PROMOTE: ("v2 goes on to 50 % (asked for by ada: looks odd)", Phase.PROGRESSING),
+    Verb.PROMOTE_FULL: ("v2 goes on to 100 % (asked for by ada: looks odd)", Phase.PROGRESSING),
+    Verb.ROLLBACK: ("all traffic goes back to v1 (asked for by ada: looks odd)", Phase.PROGRESSING),
+    Verb.PAUSE: ("paused (asked for by ada: looks odd): only harm moves it, back to v1", Phase.PENDING),
+    Verb.RESUME: ("resumed (asked for by ada: looks odd)", Phase.PAUSED),
+    Verb.SUSPEND: ("suspended (asked for by ada: looks odd): no weight is written", Phase.PROMOTED),
+    Verb.RETRY: ("a new run, from v1 to v2 (asked for by ada: looks odd)", Phase.ROLLED_BACK),
 }
 
 
@@ -109,7 +127,7 @@ def test_a_promotion_by_hand_keeps_its_share_when_the_shift_has_gone_on() -> Non
     once = accept(SHIFT, state(), command(Verb.PROMOTE, id="1")).state
     left = accept(SHIFT, once, command(Verb.PROMOTE, id="2")).state.steps[0].left
     assert left is not None
-    assert sentence(left, once, "translator") == "ada sent v2 on to 50 %"
+    assert sentence(left, once, "translator") == "v2 goes on to 50 % (asked for by ada)"
 
 
 @pytest.mark.parametrize(
@@ -125,7 +143,7 @@ def test_words_that_would_crowd_out_the_state_are_refused(changes: dict[str, str
 def test_what_a_person_writes_is_one_line_without_control_signs() -> None:
     odd = replace(command(Verb.PAUSE, reason="two\nlines\x1b[31m {share}"), actor="ada\x07")
     entry = accept(SHIFT, state(), odd).state.outbox[-1]
-    assert (entry.actor, "(ada: two lines [31m {share})" in entry.sentence) == ("ada", True)
+    assert (entry.actor, "(asked for by ada: two lines [31m {share})" in entry.sentence) == ("ada", True)
 
 
 def test_promote_at_the_last_step_but_one_goes_to_the_end() -> None:
@@ -143,6 +161,17 @@ def test_two_who_expect_the_same_step_move_it_once() -> None:
     once = accept(SHIFT, state(), command(Verb.PROMOTE, id="ada", expect_step=1)).state
     with pytest.raises(Refused, match="is at step 2, not 1"):
         accept(SHIFT, once, command(Verb.PROMOTE, id="bob", expect_step=1))
+
+
+@pytest.mark.parametrize(("phase", "verb"), SO_ALREADY)
+def test_what_is_so_already_still_minds_the_expected_step(phase: Phase, verb: Verb) -> None:
+    with pytest.raises(Refused, match="not 7"):
+        accept(SHIFT, at(phase), command(verb, expect_step=7))
+
+
+def test_resume_says_that_only_the_annotation_holds_it() -> None:
+    held = accept(SHIFT, state(decision=Decision(Cause.HANDS_OFF)), command(Verb.RESUME))
+    assert held.sentence == "already resumed: what holds it is the annotation tidegate.dev/hands-off"
 
 
 def test_promote_after_rollback_is_refused_with_the_way_out() -> None:
@@ -188,7 +217,6 @@ def test_a_conflict_after_a_rollback_resumes_at_nothing() -> None:
     assert (resumed.phase, resumed.share) == (Phase.ROLLED_BACK, 0)
 
 
-def test_a_rollback_of_a_rollback_keeps_its_reason() -> None:
+def test_a_rollback_of_a_rollback_changes_and_tells_nothing() -> None:
     rolling = accept(SHIFT, state(), command(Verb.ROLLBACK, id="1", reason="first")).state
-    again = accept(SHIFT, rolling, command(Verb.ROLLBACK, id="2", reason="second")).state
-    assert again.outcome == rolling.outcome
+    assert accept(SHIFT, rolling, command(Verb.ROLLBACK, id="2", reason="second")).state == rolling

@@ -101,13 +101,13 @@ def test_while_somebody_holds_it_the_status_says_who_and_why(verb: Verb, phase: 
     """Through ticks, through troubles that come and go, and through a second one that set it aside on top."""
     world = begun()
     command(world, verb, reason="odd answers")
-    assert "(ada: odd answers)" in status_of(world)["reason"]
+    assert "(asked for by ada: odd answers)" in status_of(world)["reason"]
     run_for(world, timedelta(seconds=10))
     world.unreachable = frozenset({"edge"})
     run_for(world, timedelta(seconds=10))
     world.unreachable = frozenset()
     run_for(world, timedelta(seconds=20))
-    assert (phase_of(world), "(ada: odd answers)" in status_of(world)["reason"]) == (phase, True)
+    assert (phase_of(world), "(asked for by ada: odd answers)" in status_of(world)["reason"]) == (phase, True)
 
 
 def test_what_was_set_aside_twice_says_each_reason_in_turn() -> None:
@@ -115,11 +115,11 @@ def test_what_was_set_aside_twice_says_each_reason_in_turn() -> None:
     command(world, Verb.PAUSE, reason="first")
     command(world, Verb.SUSPEND, reason="second")
     run_for(world, timedelta(seconds=20))
-    assert "(ada: second)" in status_of(world)["reason"]
+    assert "(asked for by ada: second)" in status_of(world)["reason"]
     command(world, Verb.RESUME, reason="third")
-    assert status_of(world)["reason"] == "resumed (ada: third)"
+    assert status_of(world)["reason"] == "resumed (asked for by ada: third)"
     run_for(world, timedelta(seconds=20))
-    assert "paused (ada: first)" in status_of(world)["reason"]
+    assert "paused (asked for by ada: first)" in status_of(world)["reason"]
     command(world, Verb.RESUME, reason="fourth")
     run_for(world, timedelta(seconds=5))
     assert (phase_of(world), state_of(world).set_aside) == (Phase.PROGRESSING, ())
