@@ -19,8 +19,11 @@ def private_folder(path: Path) -> Path:
 
     Raises: Refused when it is another user's, when others could have put something into it, or when it can't be closed.
     """
-    path.mkdir(mode=PRIVATE, parents=True, exist_ok=True)
-    found = path.stat()
+    try:
+        path.mkdir(mode=PRIVATE, parents=True, exist_ok=True)
+        found = path.stat()
+    except OSError as error:
+        raise unusable(path, error) from None
     mode = stat.S_IMODE(found.st_mode)
     if found.st_uid != os.geteuid():
         raise Refused(f"{path} belongs to another user", hint="give a folder of your own")
@@ -32,6 +35,11 @@ def private_folder(path: Path) -> Path:
     if mode & ~PRIVATE:
         _close(path)
     return path
+
+
+def unusable(path: Path, error: OSError) -> Refused:
+    """What is said of a path that can't be a folder."""
+    return Refused(f"{path} can't be a state folder: {error.strerror}", hint="give another one: --state-dir FOLDER")
 
 
 def _close(path: Path) -> None:

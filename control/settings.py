@@ -179,10 +179,16 @@ def state_dir_option(command: Callable[..., Any]) -> Callable[..., Any]:
     option = click.option(
         "--state-dir",
         type=click.Path(path_type=Path, file_okay=False),
-        callback=lambda _context, _parameter, value: settings(state_dir=value).state_dir,
+        callback=_state_dir,
         help=f"Folder with everything that must survive a restart. [{variable('state_dir')}]",
     )
     return option(command)
+
+
+def _state_dir(_context: click.Context, _parameter: click.Parameter, value: Path | None) -> Path:
+    if value is not None and value == Path():
+        raise click.BadParameter("the folder's name is empty (an unset variable?) or the current folder; name one")
+    return settings(state_dir=value).state_dir
 
 
 def reference() -> str:

@@ -56,7 +56,7 @@ class Ending:
 
 @click.command("demo")
 @click.option("--fault", type=click.Choice(list(FAULTS)), help="Give v2 a fault: the demo then ends in a rollback.")
-@click.option("--rate", type=click.FloatRange(10, 2000), default=200.0, show_default=True, help="Requests a second.")
+@click.option("--rate", type=click.FloatRange(25, 500), default=200.0, show_default=True, help="Requests a second.")
 @click.option(
     "--json", "json_file", type=click.Path(dir_okay=False, path_type=Path), help="Write what it saw here too."
 )

@@ -13,14 +13,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from zlib import crc32
 
-from control.errors import Refused
+from control.errors import Refused, StartFailed
+from control.folder import unusable
 from control.local import children
 from control.local.children import Options
 from control.local.layout import Layout, free_gateway_port
 from control.local.manifests import keep_or_write_documents
 from control.local.runfile import RunFile, lock_path, run_path, state_folder, write_run_file, write_token
 from control.local.start import Report, start_together
-from mesh.lease import lease, nets
+from mesh.lease import Lease, NoNetLeft, lease, nets
 from mesh.process import ChildEvent, ChildState, Supervisor
 
 KEPT = "state.sqlite.*Z*"
@@ -48,7 +49,7 @@ async def running(state_dir: Path, options: Options, report: Report) -> AsyncIte
     with state_folder(state_dir), contextlib.ExitStack() as leftovers:
         former = former_layout(state_dir)
         _remove_leftovers(state_dir)
-        net = leftovers.enter_context(lease(prefer=[former.net if former else usual_net(state_dir)]))
+        net = leftovers.enter_context(own_net(former.net if former else usual_net(state_dir)))
         layout = Layout(net.net, state_dir, former.gateway_port if former else free_gateway_port(net.net))
         leftovers.callback(children.redis_socket(layout).unlink, missing_ok=True)
         token = write_token(layout.token_file)
@@ -80,6 +81,16 @@ def former_layout(state_dir: Path) -> Layout | None:
     return former if former.documents.is_dir() else None
 
 
+def own_net(wanted: str) -> Lease:
+    """A net of our own, the wanted one if it is free. Raises StartFailed."""
+    try:
+        return lease(prefer=[wanted])
+    except (NoNetLeft, OSError) as error:
+        raise StartFailed(
+            f"no loopback net could be had: {error}", "end a mesh that is not needed: tidegate down"
+        ) from None
+
+
 def usual_net(state_dir: Path) -> str:
     """The same net for the same folder each time, if it is free: callers need not be pointed elsewhere."""
     return next(nets(crc32(str(state_dir.absolute()).encode())))
@@ -87,9 +98,13 @@ def usual_net(state_dir: Path) -> str:
 
 def refuse_foreign(state_dir: Path) -> None:
     """Raises Refused for a folder with somebody else's files: a state folder is filled and emptied without asking."""
-    if not state_dir.exists() or lock_path(state_dir).exists():
-        return
-    foreign = [path.name for path in sorted(state_dir.iterdir()) if path.name not in OURS and not path.match(KEPT)]
+    try:
+        if not state_dir.exists() or lock_path(state_dir).exists():
+            return
+        names = sorted(path.name for path in state_dir.iterdir())
+    except OSError as error:
+        raise unusable(state_dir, error) from None
+    foreign = [name for name in names if name not in OURS and not Path(name).match(KEPT)]
     if foreign:
         raise Refused(f"{state_dir} holds {foreign[0]}, which is not Tidegate's", "give an empty or a new folder")
 

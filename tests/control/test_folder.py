@@ -82,3 +82,17 @@ def test_whoever_takes_a_state_folder_closes_it(tmp_path: Path, door: str) -> No
     path = folder(tmp_path / "state", 0o755)
     DOORS[door](path)
     assert mode(path) == 0o700
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["file", "file/below", "dangling", "x" * 300],
+    ids=["a file", "below a file", "a link to nowhere", "a name too long"],
+)
+def test_what_can_be_no_folder_is_refused(tmp_path: Path, name: str) -> None:
+    (tmp_path / "file").write_text("x")
+    (tmp_path / "dangling").symlink_to(tmp_path / "nowhere" / "at" / "all")
+    (tmp_path / "nowhere").write_text("in the way")
+    with pytest.raises(Refused, match="can't be a state folder") as caught:
+        private_folder(tmp_path / name)
+    assert "--state-dir" in caught.value.hint
