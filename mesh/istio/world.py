@@ -11,6 +11,7 @@ small).
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import PurePosixPath
 
 from mesh.istio.document import Document, read_documents
 from mesh.istio.problem import DocumentKey, Problem
@@ -20,10 +21,20 @@ Documents = Mapping[DocumentKey, Document]
 
 
 @dataclass(frozen=True, slots=True)
-class FileReading:
-    """A file's bytes with what was read from them; kept so that an unchanged file is not read again."""
+class Unreadable:
+    """A file that is there but can't be read, or a sub-folder that can't be listed, and why."""
 
-    raw: bytes = field(repr=False)
+    why: str
+
+
+Content = bytes | Unreadable
+
+
+@dataclass(frozen=True, slots=True)
+class FileReading:
+    """What a file holds with what was read from it; kept so that an unchanged file is not read again."""
+
+    raw: Content = field(repr=False)
     documents: tuple[Document, ...]
     problems: tuple[Problem, ...]
 
@@ -43,7 +54,7 @@ class World:
 EMPTY = World()
 
 
-def merge(previous: World, files: Mapping[str, bytes], check: Check) -> World:
+def merge(previous: World, files: Mapping[str, Content], check: Check) -> World:
     """The world of these files; what can't be used keeps the version that `previous` has.
 
     Invariant: `check` has nothing to say about the documents of the result, unless it had about those of `previous`.
@@ -72,10 +83,12 @@ def _revision(documents: Documents, key: DocumentKey) -> str | None:
     return document.revision if document else None
 
 
-def _read(previous: World, file: str, raw: bytes) -> FileReading:
+def _read(previous: World, file: str, raw: Content) -> FileReading:
     known = previous.files.get(file)
     if known and known.raw == raw:
         return known
+    if isinstance(raw, Unreadable):
+        return FileReading(raw, (), (Problem(file, 0, 0, raw.why, "its documents stay as they were"),))
     documents, problems = read_documents(file, raw)
     return FileReading(raw, tuple(documents), tuple(problems))
 
@@ -102,12 +115,20 @@ def _lives_in_its_file(document: Document, before: Documents) -> bool:
 
 
 def _kept(readings: Mapping[str, FileReading], offered: Documents, before: Documents) -> dict[DocumentKey, Document]:
-    """Live documents that their file, which has mistakes now, no longer gives: they may be the broken ones."""
+    """Live documents that their file, which has mistakes now, no longer gives: they may be the broken ones. What stands
+    in a sub-folder that can't be listed is kept, too.
+    """
+    flawed = {file for file, reading in readings.items() if reading.problems}
     return {
         key: document
         for key, document in before.items()
-        if key not in offered and document.file in readings and readings[document.file].problems
+        if key not in offered and not flawed.isdisjoint(_file_and_folders(document.file))
     }
+
+
+def _file_and_folders(file: str) -> list[str]:
+    path = PurePosixPath(file)
+    return [str(each) for each in (path, *path.parents)]
 
 
 def _accepted(before: Documents, wanted: Documents, check: Check) -> tuple[Documents, list[Problem]]:

@@ -13,7 +13,7 @@ from mesh.istio.lint_scene import Scene
 from mesh.istio.lint_together import unknown_subset
 from mesh.istio.problem import DocumentKey, Problem
 from mesh.istio.weights import WeightPatch, replace_document, splice
-from mesh.istio.world import EMPTY, World, changed, merge
+from mesh.istio.world import EMPTY, Content, World, changed, merge
 from mesh.pulse import Pulse
 from mesh.xds.server import AdsServer
 from mesh.xds.snapshot import Kind, Snapshot, inconsistencies, snapshot
@@ -70,10 +70,10 @@ class LiveMesh:
         self._ads = ads
         self._cache = EncodeCache()
 
-    def known_files(self) -> dict[str, bytes]:
+    def known_files(self) -> dict[str, Content]:
         return {file: reading.raw for file, reading in self.world.files.items()}
 
-    def apply(self, files: Mapping[str, bytes]) -> tuple[DocumentKey, ...]:
+    def apply(self, files: Mapping[str, Content]) -> tuple[DocumentKey, ...]:
         """Makes these files the mesh's documents, as far as they are sound. Returns what changed."""
         return self._become(merge(self.world, files, self._check))
 
@@ -86,9 +86,9 @@ class LiveMesh:
         document = self.document(key)
         text = splice(document, patch)
         files = self.known_files()
-        content = None
-        if stands_in_file(self.world, document):
-            content = replace_document(files[document.file], document, text)
+        content, raw = None, files.get(document.file)
+        if isinstance(raw, bytes) and stands_in_file(self.world, document):
+            content = replace_document(raw, document, text)
             world = merge(self.world, {**files, document.file: content}, self._check)
         else:
             stand_in = last_good_file(self.world, document, text)

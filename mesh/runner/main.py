@@ -23,7 +23,7 @@ from mesh.envoy.program import find_envoy
 from mesh.istio.problem import Problem
 from mesh.process import ChildEvent, ChildState, Supervisor
 from mesh.runner.envoys import Envoys, Place
-from mesh.runner.folder import Files, Folder
+from mesh.runner.folder import Files, Folder, FolderAway
 from mesh.runner.live import LiveMesh
 from mesh.runner.service import MeshService
 from mesh.runner.taken import Address, address_of, unavailable
@@ -108,7 +108,7 @@ async def serving(options: Options, folder: Folder) -> AsyncIterator[Mesh]:
     """A mesh whose Envoys all take requests; all of it is stopped at the end. Raises CannotStart."""
     ads = AdsServer()
     live = LiveMesh(ads)
-    live.apply(folder.read())
+    live.apply(read_first(folder))
     tell(live.problems())
     refuse_taken(live)
     program = find_envoy(options.envoy)
@@ -125,6 +125,14 @@ async def serving(options: Options, folder: Folder) -> AsyncIterator[Mesh]:
             await api.stop(grace=0)
             await supervisor.close()
             await ads.stop()
+
+
+def read_first(folder: Folder) -> Files:
+    """The files at the start. Raises CannotStart when the folder isn't there."""
+    try:
+        return folder.read()
+    except FolderAway as away:
+        raise CannotStart([str(away)], exit_code=2) from away
 
 
 def refuse_taken(live: LiveMesh) -> None:
@@ -177,20 +185,36 @@ def say_ready(options: Options, mesh: Mesh) -> None:
 
 
 async def follow_folder(folder: Folder, live: LiveMesh) -> None:
-    """Takes in every change of the folder, for ever."""
+    """Takes in every change of the folder, for ever. While the folder is away, what is live stays."""
+    away = ""
     async for _ in folder.changes():
-        before = live.problems()
-        take_in(await folder.settled(live.known_files()), live)
-        if live.problems() != before:
-            tell(live.problems())
+        try:
+            files = await folder.settled(live.known_files())
+        except FolderAway as why:
+            if str(why) != away:
+                say(f"{why}: everything that is live stays, until it is back")
+            away = str(why)
+            continue
+        if away:
+            say(f"the folder {folder.root} is back")
+        away = ""
+        take_in(files, live)
 
 
 def take_in(files: Files, live: LiveMesh) -> None:
-    """Applies the files. A bug of ours in doing so is told and changes nothing: the mesh that runs goes on."""
+    """Applies the files, and tells new problems and what went. A bug of ours in doing so is told and changes nothing:
+    the mesh that runs goes on.
+    """
+    before, known = live.world, set(live.problems())
     try:
         live.apply(files)
     except Exception as bug:
         say(f"a bug: this change could not be taken in, the mesh goes on as it was: {type(bug).__name__}: {bug}")
+    gone = before.by_key().keys() - live.world.by_key().keys()
+    if gone:
+        names = ", ".join(f"{kind} {namespace}/{name}" for kind, namespace, name in sorted(gone))
+        say(f"no longer in the folder, so no longer live: {names}")
+    tell(problem for problem in live.problems() if problem not in known)
 
 
 async def follow_documents(mesh: Mesh) -> None:

@@ -12,7 +12,7 @@ from mesh.istio.problem import DocumentError, DocumentKey, Problem, StalePatch
 from mesh.istio.weights import DestinationWeight, WeightPatch
 from mesh.pulse import Pulse
 from mesh.runner.envoys import Envoys
-from mesh.runner.folder import Folder, read
+from mesh.runner.folder import Folder, has_text, read
 from mesh.runner.live import LiveMesh, NoSuchDocument, PatchRefused, RevisionState
 from mesh.traffic import RouteRef
 from mesh.xds.server import AdsServer
@@ -76,7 +76,7 @@ class MeshService(mesh_pb2_grpc.MeshServiceServicer):  # names and parameters ar
         """Takes in a change of the file that the watcher hasn't told yet, unless the file seems to be in the making."""
         files = self._live.known_files()
         content = read(self._folder.root / file)
-        if content is not None and content.strip() and content != files.get(file):
+        if has_text(content) and content != files.get(file):
             self._live.apply({**files, file: content})
 
     def _proxy(self, name: str) -> Any:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from mesh.istio.document import Document
 from mesh.istio.problem import Problem
-from mesh.istio.world import EMPTY, World, changed, merge
+from mesh.istio.world import EMPTY, Content, Unreadable, World, changed, merge
 
 
 def rule(name: str, *, uses: str = "", gives: str = "", more: str = "") -> str:
@@ -33,12 +33,16 @@ def check(documents: Sequence[Document]) -> list[Problem]:
     ]
 
 
-def world(*states: dict[str, str]) -> World:
+def world(*states: dict[str, str] | dict[str, Unreadable] | dict[str, str | Unreadable]) -> World:
     """The world after the folder went through these states."""
     now = EMPTY
     for files in states:
-        now = merge(now, {file: text.encode() for file, text in files.items()}, check)
+        now = merge(now, {file: content(text) for file, text in files.items()}, check)
     return now
+
+
+def content(text: str | Unreadable) -> Content:
+    return text.encode() if isinstance(text, str) else text
 
 
 def live(now: World) -> dict[str, str]:
@@ -47,6 +51,19 @@ def live(now: World) -> dict[str, str]:
 
 def sentences(now: World) -> list[str]:
     return [str(problem) for problem in now.problems]
+
+
+def test_what_can_not_be_read_keeps_its_last_good_version() -> None:
+    before = {"a.yaml": rule("a"), "sub/b.yaml": rule("b"), "sub/c/d.yaml": rule("d"), "e.yaml": rule("e")}
+    pipe, locked = Unreadable("not a regular file"), Unreadable("can't be listed: Permission denied")
+    now = world(before, {"a.yaml": pipe, "sub": locked})
+    assert live(now) == {name: rule(name) for name in ("a", "b", "d")}
+    assert sentences(now) == [
+        "a.yaml: not a regular file (its documents stay as they were)",
+        "sub: can't be listed: Permission denied (its documents stay as they were)",
+    ]
+    after = merge(now, {"a.yaml": b""}, check)
+    assert (live(after), after.problems) == ({}, ())
 
 
 def test_documents_come_in_the_order_of_files_and_places() -> None:

@@ -1,16 +1,21 @@
 """The runner's state without Envoys: what is live, what a patch leads to, what stands in its way."""
 
+import asyncio
 from fractions import Fraction
+from pathlib import Path
 
 import pytest
 
 from mesh.istio.problem import DocumentKey, StalePatch
 from mesh.istio.weights import WeightPatch, route_view, weight_patch
+from mesh.istio.world import Content, Unreadable
+from mesh.runner.folder import Folder
 from mesh.runner.live import LiveMesh, NoSuchDocument
-from mesh.runner.main import take_in
+from mesh.runner.main import follow_folder, take_in
 from mesh.traffic import RouteRef, TrafficSplit
 from mesh.xds.server import AdsServer
 from tests.support.mesh_running import DOCUMENTS, ECHO, ROUTES, RULE
+from tests.support.mesh_wait import until
 
 EDGE: DocumentKey = ("VirtualService", "default", "edge")
 
@@ -96,6 +101,54 @@ def test_a_broken_file_does_not_stop_a_patch_of_its_last_good_version(broken: st
     assert b"weight: 100" in mesh.document(EDGE).text.split(b"v2")[1]
     assert {document.key: document.text for document in mesh.world.documents if document.key != EDGE} == others
     assert mesh.problems()
+
+
+def test_a_file_that_can_not_be_read_does_not_stop_a_patch_of_its_last_good_version() -> None:
+    mesh = live()
+    mesh.apply({**files(), "routes.yaml": Unreadable("not a regular file")})
+    prepared = mesh.prepare(EDGE, patch(mesh, Fraction(1)))
+    assert prepared.content is None
+    mesh.commit(prepared)
+    assert b"weight: 100" in mesh.document(EDGE).text.split(b"v2")[1]
+
+
+def test_new_problems_and_what_went_are_told_once(capsys: pytest.CaptureFixture[str]) -> None:
+    mesh = live()
+    changed: dict[str, Content] = {**files(), "pipe.yaml": Unreadable("not a regular file")}
+    del changed["caller.yaml"]
+    take_in(changed, mesh)
+    assert capsys.readouterr().err.splitlines() == [
+        "no longer in the folder, so no longer live: Sidecar default/caller, WorkloadEntry default/caller",
+        "pipe.yaml: not a regular file (its documents stay as they were)",
+    ]
+    take_in({**changed, "rule.yaml": files()["rule.yaml"] + b"\n"}, mesh)
+    assert capsys.readouterr().err == ""
+
+
+async def test_while_the_folder_is_away_everything_stays_and_then_it_goes_on(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    root = tmp_path / "mesh"
+    root.mkdir()
+    for name, text in files().items():
+        (root / name).write_bytes(text)
+    folder, mesh, told = Folder(root), LiveMesh(AdsServer()), ""
+    mesh.apply(folder.read())
+
+    def heard(words: str) -> bool:
+        nonlocal told
+        told += capsys.readouterr().err
+        return words in told
+
+    following = asyncio.create_task(follow_folder(folder, mesh))
+    root.rename(tmp_path / "moved")
+    await until(lambda: heard("mesh is not there: everything that is live stays, until it is back"))
+    assert set(mesh.held) == {"ingress.default", "caller.default"}
+    (tmp_path / "moved/caller.yaml").unlink()
+    (tmp_path / "moved").rename(root)
+    await until(lambda: set(mesh.held) == {"ingress.default"})
+    assert heard("mesh is back")
+    following.cancel()
 
 
 def test_a_broken_document_beside_it_does_not_stop_a_patch_on_disk() -> None:
