@@ -8,6 +8,7 @@ ever makes an object. A broken document doesn't hide the others: reading goes on
 Rejected: yaml.compose, which recurses without bound and says nothing about duplicate keys.
 """
 
+import itertools
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -40,13 +41,13 @@ _COLLECTION_TAGS = (None, "!", "tag:yaml.org,2002:map", "tag:yaml.org,2002:seq")
 class Limits:
     """How much of a stranger's text is read.
 
-    Units: bytes of a file, levels of nesting, nodes of a document (none: as many as the bytes hold), nodes that all
-    aliases of a document stand for, problems of a file, broken documents of a file before the rest is left unread.
+    Units: bytes of a file, levels of nesting, nodes of a file (keys count too), nodes that all aliases of a document
+    stand for, problems of a file, broken documents of a file before the rest is left unread.
     """
 
     max_bytes: int = 1 << 20
     max_depth: int = 64
-    max_nodes: int | None = None
+    max_nodes: int = 50_000
     max_alias_nodes: int = 10_000
     max_problems: int = 100
     max_broken: int = 20
@@ -126,6 +127,10 @@ class _Broken(Exception):
         self.mistake = _Mistake(index, message, hint)
 
 
+class _TooMuch(_Broken):
+    """The file has more than is read: nothing behind this is read either."""
+
+
 class _Reader:
     """Reads document after document, and goes on at the next `---` when one is broken."""
 
@@ -135,6 +140,7 @@ class _Reader:
         self._within = False
         self._free = 0
         self._broken = 0
+        self._nodes = itertools.count(1)
         self._roots: list[tuple[int, Node]] = []
         self._flawed: list[tuple[int, Node]] = []
         self._mistakes: list[_Mistake] = []
@@ -157,10 +163,12 @@ class _Reader:
         try:
             for event in events:
                 if isinstance(event, yaml.DocumentStartEvent):
-                    composer = _Composer(begin, events, self._lines, self._limits)
+                    composer = _Composer(begin, events, self._lines, self._limits, self._nodes)
                     self._document(begin + _index(event.start_mark), composer)
                 elif isinstance(event, yaml.DocumentEndEvent):
                     self._free = self._line_from(begin + _index(event.end_mark))
+        except _TooMuch as much:
+            self._go_on_after(much.mistake)
         except _Broken as broken:
             return self._go_on_after(broken.mistake)
         except yaml.YAMLError as error:
@@ -222,10 +230,11 @@ def _index(mark: Any) -> int:
 class _Composer:
     """The events of one document to nodes. Mistakes that leave the structure readable are collected, others raise."""
 
-    def __init__(self, begin: int, events: Iterator[Any], lines: Lines, limits: Limits) -> None:
+    def __init__(self, begin: int, events: Iterator[Any], lines: Lines, limits: Limits, nodes: Iterator[int]) -> None:
         self._begin, self._events, self._lines, self._limits = begin, events, lines, limits
+        self._nodes = nodes
         self._anchors: dict[str, Node | None] = {}
-        self._alias_nodes = self._nodes = 0
+        self._alias_nodes = 0
         self.mistakes: list[_Mistake] = []
 
     def root(self) -> Node:
@@ -243,12 +252,11 @@ class _Composer:
         return node
 
     def _count(self, start: int, depth: int) -> None:
-        self._nodes += 1
-        most = self._limits.max_nodes
         if depth > self._limits.max_depth:
             raise _Broken(start, f"nested more than {self._limits.max_depth} levels deep")
-        if most is not None and self._nodes > most:
-            raise _Broken(start, f"the document has more than {most:,} values")
+        if next(self._nodes) > self._limits.max_nodes:
+            message = f"the file has more than {self._limits.max_nodes:,} values; from here on it is not read"
+            raise _TooMuch(start, message, "split it into several files")
 
     def _own(self, event: Any, start: int, end: int, depth: int) -> Node:
         if isinstance(event, yaml.ScalarEvent):

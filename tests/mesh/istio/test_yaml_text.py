@@ -211,13 +211,36 @@ def test_a_file_that_is_too_long_is_refused_without_being_read() -> None:
     assert time.process_time() - began < 0.5
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param("---\na: 1\n" * 116_000, id="documents"),
+        pytest.param("- 1\n" * 262_000, id="a flat list"),
+        pytest.param("[" + "1," * 524_000 + "]", id="a flat list in one line"),
+        pytest.param("---\n- 1\n- *x\n" * 80_000, id="broken documents"),
+    ],
+)
+def test_a_file_with_too_many_values_is_not_read_to_its_end(text: str) -> None:
+    began = time.process_time()
+    assert sentences(text)
+    assert time.process_time() - began < 2
+
+
+def test_documents_before_the_one_with_too_many_values_are_read_and_none_behind_it() -> None:
+    text = "a: 1\n---\nb: [1, 2, 3]\n---\nc: 1\n"
+    assert [document.root.data for document in read(text, Limits(max_nodes=7)).documents] == [{"a": 1}]
+    assert len(sentences(text, Limits(max_nodes=7))) == 1
+
+
 def test_limits_are_what_they_say() -> None:
     assert sentences("a: 1\n", Limits(max_bytes=5)) == []
     assert len(sentences("a: 11\n", Limits(max_bytes=5))) == 1
     assert sentences("[[x]]", Limits(max_depth=2)) == []
     assert len(sentences("[[[x]]]", Limits(max_depth=2))) == 1
     assert sentences("a: [1, 2]", Limits(max_nodes=5)) == []
-    assert sentences("a: [1, 2]", Limits(max_nodes=4)) == ["f.yaml:1:8: the document has more than 4 values"]
+    assert sentences("a: [1, 2]", Limits(max_nodes=4)) == [
+        "f.yaml:1:8: the file has more than 4 values; from here on it is not read (split it into several files)"
+    ]
     assert sentences("a: &x [1, 2]\nb: *x\n", Limits(max_alias_nodes=3)) == []
     assert len(sentences("a: &x [1, 2, 3]\nb: *x\n", Limits(max_alias_nodes=3))) == 1
     assert len(sentences("a: 1\n" * 50, Limits(max_problems=7))) == 7
