@@ -2,7 +2,7 @@
 
 People come first: a change *towards stable* is respected for a grace period before it is repaired; any other one is
 repaired at once. The third repair in ten minutes is the last: it leaves the lower canary weight, and then the shift
-is in conflict.
+is in conflict: what others write after that stays.
 """
 
 from datetime import datetime, timedelta

@@ -42,6 +42,7 @@ def _say(template: str, decision: Decision, state: ShiftState, name: str) -> str
         "compared": compared_facts(decision.facts, state),
         "odds": odds(state.evidence.log_merged) if state.evidence is not None and _has_begun(state) else NOTHING,
         "asked": _asked(decision.facts),
+        "overwritten": _overwritten(state),
     }
     return template.format_map(
         _Facts(known | {key: _spoken(key, value) for key, value in decision.facts.items()})
@@ -51,6 +52,14 @@ def _say(template: str, decision: Decision, state: ShiftState, name: str) -> str
 def _asked(facts: dict[str, str]) -> str:
     """Who asked for it and why. Example: " (asked for by ada: looks odd)"; empty when nobody did."""
     return f" (asked for by {facts['by']}{facts.get('because', '')})" if "by" in facts else ""
+
+
+def _overwritten(state: ShiftState) -> str:
+    """What a document says that had our weight once, and says another one now; empty when none does."""
+    done = state.intent.done if state.intent is not None else ()
+    routes = [(route.route, route.configured) for route in state.seen.routes if route.key in done]
+    others = ((name, share) for name, share in routes if share is not None and share != state.share)
+    return next((f"; {name} says {percent(share)} now, which is left alone" for name, share in others), "")
 
 
 class _Facts(dict[str, str]):

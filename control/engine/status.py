@@ -13,7 +13,7 @@ from control.engine.judge import LOG_HOLD
 from control.engine.phase import FINISHED, Event, Phase, Verdict
 from control.engine.plan import shares_ahead
 from control.engine.readings import Tally
-from control.engine.state import RouteSeen, ShiftState, Step
+from control.engine.state import RouteSeen, ShiftState, Step, subject_of
 from control.spec import TrafficShift
 
 _ENDED = FINISHED | {Phase.ROLLING_BACK, Phase.FAILED}
@@ -40,11 +40,13 @@ _SHOWN_AS_CONDITIONS = {
 
 
 def status(shift: TrafficShift, state: ShiftState, now: datetime) -> dict[str, Any]:
-    """The status as JSON. Shares are exact fractions as text, ratios floats, times RFC 3339 in UTC."""
+    """The status as JSON. `subject` are the versions that everything else was measured for: an edited spec may name
+    others already. Shares are exact fractions as text, ratios floats, times RFC 3339 in UTC."""
     decision = state.decision
     return {
         "observedGeneration": state.generation,
         "run": state.run,
+        "subject": {"stable": state.subject.stable, "canary": state.subject.canary},
         "phase": state.phase.value,
         "step": state.step,
         "totalSteps": state.step
@@ -65,7 +67,7 @@ def status(shift: TrafficShift, state: ShiftState, now: datetime) -> dict[str, A
         "proxies": [_proxies(route) for route in state.seen.routes],
         "canaryEndpoints": state.seen.canary_endpoints,
         "stableEndpoints": state.seen.stable_endpoints,
-        "conditions": _conditions(state, shift.name),
+        "conditions": [*_conditions(state, shift.name), *_spec_waits(shift, state)],
     }
 
 
@@ -177,3 +179,15 @@ def _conditions(state: ShiftState, name: str) -> list[dict[str, str]]:
         return []
     message = sentence(state.decision, state, name)
     return [{"type": kind, "status": "True", "reason": state.decision.cause.value, "message": message}]
+
+
+def _spec_waits(shift: TrafficShift, state: ShiftState) -> list[dict[str, str]]:
+    """A spec that asks for something else than the run that is still under way."""
+    wanted, runs = subject_of(shift), state.subject
+    told = _why(state).cause is Cause.SUPERSEDED or state.phase in FINISHED or state.phase is Phase.PENDING
+    if wanted == runs or told:
+        return []
+    same = (wanted.stable, wanted.canary) == (runs.stable, runs.canary)
+    asks = "names another target" if same else f"asks for {wanted.stable} to {wanted.canary}"
+    message = f"the spec {asks} now, which begins once this run from {runs.stable} to {runs.canary} is over"
+    return [{"type": "SpecWaits", "status": "True", "reason": Cause.SPEC_CHANGED.value, "message": message}]

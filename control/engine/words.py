@@ -65,7 +65,7 @@ WORDS: dict[Cause, Words] = {
         "rollback",
     ),
     Cause.CONFLICT: Words(
-        "somebody else keeps writing these weights: the lower ones are kept, and nothing more is written",
+        "somebody else keeps writing these weights: nothing is written after {ours}, the lower one{overwritten}",
         "whoever else writes them must stop; then resume",
         "resume",
     ),

@@ -37,7 +37,7 @@ HEADLINE_OF_PHASE = {
     "RollingBack": "all traffic is going back to {stable}",
     "RolledBack": "{stable} has all traffic again",
     "Suspended": "{canary} stays at {share}",
-    "Conflict": "{canary} stays at {share}",
+    "Conflict": "{canary} is at {share}",
     "Failed": "{canary} stays at {share}",
 }
 ON_THE_WAY = "{canary} goes from {share} to {target}, {step}"
@@ -54,7 +54,7 @@ def shift_view(document: Mapping[str, Any], journal: Sequence[Mapping[str, Any]]
     steps = step_rows(spec, status, now)
     shares = three_shares(read.section(status, "share"))
     step, total_steps, step_text = _step(status, planned=len(steps))
-    stable, canary = read.text(spec, "stable"), read.text(spec, "canary")
+    stable, canary = _versions(spec, read.section(status, "subject"))
     verdict = read.text(status, "verdict") or "no data"
     return ShiftView(
         namespace=read.text(meta, "namespace") or "default",
@@ -86,6 +86,12 @@ def shift_view(document: Mapping[str, Any], journal: Sequence[Mapping[str, Any]]
         started=words.relative(started, now) if started else "not yet",
         took=words.duration((finished or now) - started) if started else "",
     )
+
+
+def _versions(spec: Mapping[str, Any], subject: Mapping[str, Any]) -> tuple[str, str]:
+    """Stable and canary that the status speaks of; those of the spec before there is one."""
+    stable, canary = (read.text(subject, key) or read.text(spec, key) for key in ("stable", "canary"))
+    return stable, canary
 
 
 def _step(status: Mapping[str, Any], *, planned: int) -> tuple[int, int, str]:

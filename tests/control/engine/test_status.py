@@ -18,6 +18,7 @@ from tests.support.situations import LATER, SHIFT, state
 FIELDS = {
     "observedGeneration",
     "run",
+    "subject",
     "phase",
     "step",
     "totalSteps",

@@ -138,6 +138,36 @@ def conflicted() -> World:
     return world
 
 
+def test_a_conflict_says_what_the_documents_say_however_often_somebody_writes() -> None:
+    """No further write after the last repair: whoever writes then has the last word, and the status says so."""
+    world = conflicted()
+    found = status_of(world)
+    assert found["share"]["configured"] == "1/2"
+    assert found["reason"] == "somebody else keeps writing these weights: nothing is written after 50 %, the lower one"
+    told = [entry["sentence"] for entry in world.entries if entry["reason"] == "Conflict"]
+    assert told == [found["reason"]]
+    world.set_weights({"v1": 1, "v2": 99})
+    run_for(world, timedelta(seconds=30))
+    found = status_of(world)
+    assert (phase_of(world), world.share(), found["share"]["configured"]) == (
+        Phase.CONFLICT, Fraction(99, 100), None,
+    )  # fmt: skip
+    assert found["reason"].endswith("primary says 99 % now, which is left alone")
+
+
+def test_a_spec_that_was_swapped_while_suspended_waits_and_is_told() -> None:
+    world = begun()
+    command(world, Verb.SUSPEND)
+    assert status_of(world)["subject"] == {"stable": "v1", "canary": "v2"}
+    apply(world, shift(steps="50%, 100%", hold="1h", stable="v2", canary="v1"))
+    run_for(world, timedelta(seconds=30))
+    found = status_of(world)
+    assert (found["phase"], found["subject"]) == ("Suspended", {"stable": "v1", "canary": "v2"})
+    (condition,) = found["conditions"]
+    assert condition["type"] == "SpecWaits"
+    assert condition["message"] == "the spec asks for v2 to v1 now, which begins once this run from v1 to v2 is over"
+
+
 def test_a_conflict_is_left_by_resume() -> None:
     world = conflicted()
     world.set_weights({"v1": 60, "v2": 40})

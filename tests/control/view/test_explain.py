@@ -38,6 +38,15 @@ def test_late_proxies_refusals_and_conditions_are_reasons() -> None:
     )
 
 
+def test_shares_are_named_for_the_version_they_were_measured_for() -> None:
+    """The spec was swapped while the run was suspended."""
+    measured = status(phase="Suspended", subject={"stable": "v1", "canary": "v2"})
+    view = shift_view(document(measured, stable="v2", canary="v1"), [], NOW)
+    assert view.headline == "v2 stays at 5 %"
+    assert explain_view(view).answers[0][1][0].startswith("The documents say 5 % for v2")
+    assert "v2 has 1 ready endpoint" in view.endpoints
+
+
 def test_a_finished_shift_waits_for_nothing() -> None:
     found = dict(explain_view(shift_view(promoted(), [], NOW)).answers)
     assert found["What happens next?"] == ("Nothing: this run is over.",)
