@@ -26,6 +26,7 @@ from control.errors import (
     Unavailable,
 )
 
+NO_ANSWER = "no controller answers"
 DOMAIN = "tidegate.dev"
 CODES: Mapping[type[TidegateError], int] = {
     SpecError: code_pb2.INVALID_ARGUMENT,
@@ -80,7 +81,7 @@ def _foreign(code: grpc.StatusCode, message: str) -> TidegateError:
             hint = "is it the token of the controller's state folder?"
             return Refused(f"the controller does not accept the token: {message}", hint=hint)
         case grpc.StatusCode.UNAVAILABLE:
-            return Unavailable("no controller answers", hint="start it with `tidegate up`")
+            return Unavailable(NO_ANSWER, hint="does one run there?")
         case grpc.StatusCode.DEADLINE_EXCEEDED:
             return Unavailable("the controller did not answer in time")
         case _:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from control.api.model import ShiftDocument
 from control.cancellation import until_interrupted
 from control.errors import NotFound, Unavailable
+from control.local.layout import Layout
 from control.local.runfile import RunFile, read_run_file
 from control.settings import settings
 
@@ -35,18 +36,32 @@ async def controller(state_dir: Path, *, timeout_s: float | None = None) -> "Asy
     from control.api.client import GrpcShiftClient  # gRPC costs more than all the rest: only when somebody is there
 
     limit_s = settings().call_timeout_s if timeout_s is None else timeout_s
-    async with GrpcShiftClient(found.control, read_token(Path(found.token_file)), timeout_s=limit_s) as client:
-        yield client
+    try:
+        async with GrpcShiftClient(found.control, read_token(Path(found.token_file)), timeout_s=limit_s) as client:
+            yield client
+    except Unavailable as error:
+        raise away(error, Layout(found.net, state_dir)) from None
+
+
+def away(error: Unavailable, layout: Layout) -> Unavailable:
+    """The error in the words of a laptop whose supervisor lives: it starts a controller that died again."""
+    from control.api.statuses import NO_ANSWER
+
+    if error.message != NO_ANSWER:
+        return error
+    log = layout.logs / "controller.err.log"
+    return Unavailable("the controller does not answer", f"it is restarted by itself; its log is {log}")
 
 
 def read_token(path: Path) -> str:
-    """The secret that the controller wants to see. Raises Unavailable."""
-    try:
-        return path.read_text(encoding="ascii").strip()
-    except OSError as error:
-        raise Unavailable(
-            f"the token file {path} can't be read: {error.strerror}", "run as the one who started it"
-        ) from None
+    """The secret that the controller wants to see. Raises Unavailable when it is gone, Refused as the controller does
+    where others can read it.
+    """
+    from control.api import access
+
+    if not path.exists():
+        raise Unavailable(f"the token file {path} is gone", "end the mesh and start it again: tidegate down")
+    return access.read_token(path)
 
 
 async def resolve(client: "ShiftClient", namespace: str, name: str) -> ShiftDocument:

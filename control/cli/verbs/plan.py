@@ -8,12 +8,29 @@ from control.cli.inputs import read_input
 from control.cli.options import examples, output_option
 from control.cli.printing import emit, screen
 
+SLOWEST, FASTEST = 0.001, 1e9
+
+
+class RateType(click.ParamType[float]):
+    """Requests a second, from one in a quarter of an hour to more than any host gets."""
+
+    name = "rate"
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        try:
+            rate = float(str(value))
+        except ValueError:
+            self.fail(f"{value!r} is not a number of requests a second", param, ctx)
+        if not SLOWEST <= rate <= FASTEST:  # nan is neither
+            self.fail(f"{value} is not between {SLOWEST:g} and {FASTEST:,.0f} requests a second", param, ctx)
+        return rate
+
 
 @click.command("plan", epilog=examples("tidegate plan shift.yaml", "tidegate plan shift.yaml --rate 200"))
 @click.argument("file", type=click.File("rb"))
 @click.option(
     "--rate",
-    type=click.FloatRange(min=0, min_open=True),
+    type=RateType(),
     metavar="PER_SECOND",
     help="Requests a second that the host gets, both versions together.",
 )

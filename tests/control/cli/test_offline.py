@@ -45,7 +45,11 @@ def test_plan_of_a_bad_manifest(tmp_path: Path) -> None:
     ran = tidegate("plan", bad)
     assert (ran.code, ran.out) == (2, "")
     assert f"{bad}:1:1: " in ran.err
-    assert tidegate("plan", SHIFT, "--rate", "0").code == 2
+    for rate in ("0", "-1", "nan", "inf", "-inf", "1e-300", "1e300", "many"):
+        ran = tidegate("plan", SHIFT, "--rate", rate)
+        assert (ran.code, ran.err.split(":")[0]) == (2, "error[usage]"), (rate, ran.err)
+    for rate in ("0.001", "1e9"):
+        assert tidegate("plan", SHIFT, "--rate", rate).code == 0
 
 
 def test_diff_shows_only_weights(manifests: Path) -> None:

@@ -1,11 +1,13 @@
 """What do the reads print, for people and for machines?"""
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
 import yaml
 
+from control.local.runfile import read_run_file, write_run_file
 from tests.support.cli_control import Control, Ran, tidegate
 from tests.support.cli_documents import document, journal, promoted, rolled_back, status
 
@@ -134,6 +136,22 @@ def test_a_token_that_was_changed_is_refused(ask: Any, control: Control) -> None
     ran = ask("status")
     assert ran.code not in (0, 70)
     assert "error[" in ran.err
+
+
+def test_a_token_that_others_can_read_is_refused_as_the_controller_does(ask: Any, control: Control) -> None:
+    token = control.state_dir / "token"
+    token.chmod(0o644)
+    ran = ask("status")
+    said = f"error[refused]: the token file {token} can be read by others\n  hint: chmod 600 {token}\n"
+    assert (ran.code, ran.out, ran.err) == (2, "", said)
+
+
+def test_a_controller_that_is_away_while_its_supervisor_lives(ask: Any, control: Control) -> None:
+    write_run_file(control.state_dir, replace(read_run_file(control.state_dir), control="127.0.0.1:1"))
+    ran = ask("status")
+    log = control.state_dir / "logs" / "controller.err.log"
+    said = f"error[unavailable]: the controller does not answer\n  hint: it is restarted by itself; its log is {log}\n"
+    assert (ran.code, ran.out, ran.err) == (5, "", said)
 
 
 def test_a_token_that_is_gone(ask: Any, control: Control) -> None:
