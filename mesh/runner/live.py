@@ -1,11 +1,12 @@
 """Which documents are live, what does each proxy have because of them, and who has acknowledged that?
 
-The runner's state and the only place where it changes. It touches no disk and no process: files come in as bytes,
-snapshots go to the discovery server. Every change is one synchronous step, so nobody ever sees half of one.
+The runner's state and the only place where it changes. It touches no file and no process, and of the machine it only
+asks whether a port is free: files come in as bytes, snapshots go to the discovery server. Every change is one
+synchronous step, so nobody ever sees half of one.
 """
 
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from mesh.istio.document import Document
@@ -15,11 +16,14 @@ from mesh.istio.problem import DocumentKey, Problem
 from mesh.istio.weights import WeightPatch, replace_document, splice
 from mesh.istio.world import EMPTY, Content, World, changed, merge
 from mesh.pulse import Pulse
+from mesh.runner.own_ports import Address
+from mesh.runner.taken import address_of, refusal_by_others, unavailable
 from mesh.xds.server import AdsServer
 from mesh.xds.snapshot import Kind, Snapshot, inconsistencies, snapshot
 from mesh.xds.translate import EncodeCache, NodeResources, ProxyNode, check, node_resources, proxies
 
 SEPARATOR = b"---\n"
+WITHOUT_LISTENERS = ("DestinationRule", "PeerAuthentication", "VirtualService")
 
 
 class NoSuchDocument(Exception):
@@ -69,12 +73,16 @@ class LiveMesh:
         self._changes: deque[tuple[int, tuple[DocumentKey, ...]]] = deque(maxlen=256)
         self._ads = ads
         self._cache = EncodeCache()
+        self._asked: set[Address] = set()
+        self._guarded = False
+        self.port_refused = False
 
     def known_files(self) -> dict[str, Content]:
         return {file: reading.raw for file, reading in self.world.files.items()}
 
     def apply(self, files: Mapping[str, Content]) -> tuple[DocumentKey, ...]:
         """Makes these files the mesh's documents, as far as they are sound. Returns what changed."""
+        self.port_refused = False
         return self._become(merge(self.world, files, self._check))
 
     def prepare(self, key: DocumentKey, patch: WeightPatch) -> Prepared:
@@ -131,12 +139,31 @@ class LiveMesh:
         """Documents that changed after a beat of `changed`, each once."""
         return list(dict.fromkeys(key for at, keys in self._changes if at > beat for key in keys))
 
+    def guard(self) -> None:
+        """From now on a document whose new listener can't be had is refused; `port_refused` says that one was."""
+        self._guarded = True
+
+    def addresses(self) -> set[Address]:
+        """Where the Envoys listen, or will."""
+        return addresses(held.resources for held in self.held.values())
+
     def problems(self) -> tuple[Problem, ...]:
         return self.world.problems
 
     def _check(self, documents: Sequence[Document]) -> list[Problem]:
-        """What the translation refuses; and rules for a subset that nothing declares yet, which would answer 503."""
-        return check(documents, self._cache) or list(unknown_subset(Scene(documents)))
+        """What the translation refuses; rules for a subset that nothing declares yet, which would answer 503; ports."""
+        return check(documents, self._cache) or list(unknown_subset(Scene(documents))) or self._taken(documents)
+
+    def _taken(self, documents: Sequence[Document]) -> list[Problem]:
+        """A problem for each new listener whose address another program has, at a changed document if there is one."""
+        if not self._guarded or listening(documents) == listening(self.world.documents):
+            return []
+        wanted = addresses(node_resources(documents, node, self._cache) for node in proxies(documents, self._cache))
+        known = set(self.world.documents)
+        suspects = sorted(documents, key=lambda document: document in known)
+        found = unavailable(wanted - self.addresses(), suspects, refusal_by_others(self._asked))
+        self.port_refused |= bool(found)
+        return found
 
     def _runs(self, held: Held, routes: frozenset[str]) -> bool:
         node, wanted = held.node.node_id, held.resources.routes
@@ -148,6 +175,7 @@ class LiveMesh:
         told = world.problems != self.world.problems
         held = self._translated(world.documents) if news else self.held
         self.world, self.held = world, held
+        self._asked |= self.addresses()
         if news:
             self._ads.publish({each.node.node_id: each.snapshot for each in held.values()})
         if news or told:
@@ -165,6 +193,17 @@ class LiveMesh:
             kept = known.snapshot if known and known.resources == resources else as_snapshot(resources)
             held[node.id] = Held(node, resources, kept)
         return held
+
+
+def addresses(resources: Iterable[NodeResources]) -> set[Address]:
+    """Where these listen."""
+    places = (address_of(name) for each in resources for name in each.listeners)
+    return {address for address in places if address}
+
+
+def listening(documents: Sequence[Document]) -> set[tuple[DocumentKey, str]]:
+    """What listeners follow from: key and revision of each document of a kind that can open one."""
+    return {(document.key, document.revision) for document in documents if document.kind not in WITHOUT_LISTENERS}
 
 
 def as_snapshot(resources: NodeResources) -> Snapshot:

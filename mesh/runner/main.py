@@ -26,7 +26,7 @@ from mesh.runner.envoys import Envoys, Place
 from mesh.runner.folder import Files, Folder, FolderAway
 from mesh.runner.live import LiveMesh
 from mesh.runner.service import MeshService
-from mesh.runner.taken import Address, address_of, unavailable
+from mesh.runner.taken import address_of, unavailable
 from mesh.runner.token import TokenRequired, read_or_make
 from mesh.xds.server import AdsServer
 
@@ -101,6 +101,7 @@ async def follow(folder: Folder, mesh: Mesh) -> None:
     async with asyncio.TaskGroup() as group:
         group.create_task(follow_folder(folder, mesh.live))
         group.create_task(follow_documents(mesh))
+        group.create_task(follow_ports(mesh.live))
 
 
 @asynccontextmanager
@@ -111,6 +112,7 @@ async def serving(options: Options, folder: Folder) -> AsyncIterator[Mesh]:
     live.apply(read_first(folder))
     tell(live.problems())
     refuse_taken(live)
+    live.guard()
     program = find_envoy(options.envoy)
     async with Supervisor(tell_death) as supervisor, aiohttp.ClientSession() as session:
         host, _, port = (await ads.start(f"{options.net}.1:0")).rpartition(":")
@@ -137,17 +139,11 @@ def read_first(folder: Folder) -> Files:
 
 def refuse_taken(live: LiveMesh) -> None:
     """Raises CannotStart when an address is taken, or when there is nothing but mistakes."""
-    problems = unavailable(addresses(live), live.world.documents)
+    problems = unavailable(live.addresses(), live.world.documents)
     if problems:
         raise CannotStart(map(str, problems))
     if live.problems() and not live.world.documents:
         raise CannotStart(["none of the documents can be used"], exit_code=2)
-
-
-def addresses(live: LiveMesh) -> list[Address]:
-    """Where the Envoys will listen."""
-    names = [name for held in live.held.values() for name in held.resources.listeners]
-    return [address for address in map(address_of, names) if address]
 
 
 async def start_api(options: Options, service: MeshService) -> tuple[grpc.aio.Server, str]:
@@ -220,14 +216,18 @@ def take_in(files: Files, live: LiveMesh) -> None:
 async def follow_documents(mesh: Mesh) -> None:
     """Starts and stops Envoys as documents ask for others, for ever; one that would not start is tried again."""
     seen = mesh.live.changed.beats
-    known = set(addresses(mesh.live))
     while True:
         seen = await mesh.live.changed.after(seen)
-        now = set(addresses(mesh.live))
-        tell(unavailable(now - known, mesh.live.world.documents))
-        known = now
         while not await became(mesh):  # noqa: ASYNC110 (a new try, not a poll)
             await asyncio.sleep(RETRY_S)
+
+
+async def follow_ports(live: LiveMesh) -> None:
+    """Tries documents again whose ports were taken, for ever: nothing tells when another program gives one up."""
+    while True:
+        await asyncio.sleep(RETRY_S)
+        if live.port_refused:
+            take_in(live.known_files(), live)
 
 
 async def became(mesh: Mesh) -> bool:

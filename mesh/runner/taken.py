@@ -1,19 +1,21 @@
 """Can the Envoys have the addresses that the documents give them?
 
-Asked before an Envoy starts: Envoys share ports willingly (SO_REUSEPORT), so two meshes would silently take each
-other's connections, and a foreign program's port only shows as a refused listener.
+Asked before an Envoy starts and before a change goes live: Envoys share ports willingly (SO_REUSEPORT), so two meshes
+would silently take each other's connections, and a foreign program's port only shows as a refused listener, when the
+one that it was to replace is gone already.
 """
 
 import errno
 import os
 import socket
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from mesh.istio.document import Document
 from mesh.istio.problem import Problem
+from mesh.runner.own_ports import Address, is_own
 
-Address = tuple[str, int]
+Refusal = Callable[[Address], str | None]
 SPEC_LISTS = {"Gateway": ("servers",), "Sidecar": ("ingress", "egress")}
 
 
@@ -21,16 +23,6 @@ def address_of(listener: str) -> Address | None:
     """Host and port in a listener's name. Example: "127.0.0.11_50061" is ("127.0.0.11", 50061)."""
     host, _, port = listener.rpartition("_")
     return (host, int(port)) if host and port.isdigit() else None
-
-
-def unavailable(listeners: Iterable[Address], documents: Sequence[Document]) -> list[Problem]:
-    """A problem for each address that can't be listened on, at the line that asks for it."""
-    found = []
-    for address in sorted(set(listeners)):
-        why = refusal(address)
-        if why:
-            found.append(problem(documents, address, why))
-    return found
 
 
 def refusal(address: Address) -> str | None:
@@ -43,6 +35,27 @@ def refusal(address: Address) -> str | None:
         except OSError as error:
             return reason(error)
         return None
+
+
+def refusal_by_others(asked: Collection[Address]) -> Refusal:
+    """Like `refusal`, but what one of our own Envoys (still) has, because it was `asked` for before, is not refused."""
+
+    def refused(address: Address) -> str | None:
+        return None if not refusal(address) or is_own(address, asked) else refusal(address)  # it may be free by now
+
+    return refused
+
+
+def unavailable(
+    listeners: Iterable[Address], documents: Sequence[Document], refused: Refusal = refusal
+) -> list[Problem]:
+    """A problem for each address that can't be listened on, at the line that asks for it."""
+    found = []
+    for address in sorted(set(listeners)):
+        why = refused(address)
+        if why:
+            found.append(problem(documents, address, why))
+    return found
 
 
 def reason(error: OSError) -> str:

@@ -1,10 +1,11 @@
 """Documents change under load, and no request notices: weights, new versions, mistakes, folders."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from fractions import Fraction
 from pathlib import Path
 
+import grpc.aio
 import pytest
 
 from mesh.xds.snapshot import Kind
@@ -13,6 +14,7 @@ from tests.support.mesh_load import load
 from tests.support.mesh_running import (
     DOCUMENTS,
     EDGE,
+    GATEWAY,
     GATEWAY_ONLY,
     ROUTES,
     RULE,
@@ -123,6 +125,38 @@ async def test_a_rollback_works_though_its_own_file_is_broken(tmp_path: Path) ->
         assert result.by_version["v1"] >= 90  # a few were on their way to v2
         assert (mesh.folder / "routes.yaml").read_text() == broken
         assert result.failures == []
+
+
+async def test_a_listener_whose_port_is_taken_waits_for_it_and_its_last_good_version_stays(tmp_path: Path) -> None:
+    async with three_versions(tmp_path, GATEWAY_ONLY) as (mesh, edge):
+        old, moved = mesh.gateway, GATEWAY.replace("8080", "8081")
+        async with backend("foreign", f"{mesh.net}.2:8081"):
+            mesh.write("gateway.yaml", moved)
+            told = f"gateway.yaml:13:14: {mesh.net}.2:8081 is taken by another program"
+            await until(lambda: any(told in problem for problem in problems(mesh)), what="the taken port is told")
+            mesh.write("routes.yaml", ROUTES.replace("weight: 100", "weight: 1").replace("weight: 0", "weight: 99"))
+            await until(says(edge, "v2"), what="other documents apply")
+        async with client(f"{mesh.net}.2:8081", EDGE) as there:
+            await until(says(there, "v2"), what="the port is free and taken in")
+            assert problems(mesh) == []
+            mesh.write("gateway.yaml", GATEWAY)
+            await until(lambda: (mesh.net + ".2", 8080) in mesh.mesh.live.addresses(), what="back at the old port")
+            mesh.write("gateway.yaml", moved)
+            await until(lambda: (mesh.net + ".2", 8081) in mesh.mesh.live.addresses(), what="and there again")
+            mesh.write("gateway.yaml", GATEWAY)
+        async with client(old, EDGE) as back:
+            await until(says(back, "v2"), what="a port of our own is no other program's")
+        assert problems(mesh) == []
+
+
+def says(caller: Client, version: str) -> Callable[[], bool | Awaitable[bool]]:
+    async def answer() -> bool:
+        try:
+            return await caller.call() == version
+        except grpc.aio.AioRpcError:
+            return False
+
+    return answer
 
 
 async def test_proxies_come_and_go_with_their_documents(tmp_path: Path) -> None:

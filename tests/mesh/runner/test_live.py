@@ -1,6 +1,7 @@
 """The runner's state without Envoys: what is live, what a patch leads to, what stands in its way."""
 
 import asyncio
+import socket
 from fractions import Fraction
 from pathlib import Path
 
@@ -14,7 +15,7 @@ from mesh.runner.live import LiveMesh, NoSuchDocument
 from mesh.runner.main import follow_folder, take_in
 from mesh.traffic import RouteRef, TrafficSplit
 from mesh.xds.server import AdsServer
-from tests.support.mesh_running import DOCUMENTS, ECHO, ROUTES, RULE
+from tests.support.mesh_running import DOCUMENTS, ECHO, GATEWAY, ROUTES, RULE
 from tests.support.mesh_wait import until
 
 EDGE: DocumentKey = ("VirtualService", "default", "edge")
@@ -189,3 +190,36 @@ def test_what_can_not_be_translated_leaves_everything_as_it_was(capsys: pytest.C
     take_in({"a.yaml": None}, mesh)  # type: ignore[dict-item]
     assert (mesh.world, mesh.held) == before
     assert "a bug: this change could not be taken in" in capsys.readouterr().err
+
+
+def test_a_new_listener_of_a_taken_port_is_refused_alone_and_tried_again() -> None:
+    mesh = live()
+    mesh.guard()
+    with socket.create_server(("127.64.0.2", 0)) as foreign:
+        port = foreign.getsockname()[1]
+        moved = files(gateway=GATEWAY.replace("8080", str(port)), rule=RULE + "\n")
+        mesh.apply(moved)
+        [problem] = mesh.problems()
+        assert problem.message == f"127.64.0.2:{port} is taken by another program"
+        assert mesh.port_refused
+        assert ("127.64.0.2", 8080) in mesh.addresses()
+        assert mesh.document(("DestinationRule", "default", "echo")).text.endswith(b"\n\n")
+        mesh.commit(mesh.prepare(EDGE, patch(mesh, Fraction(1, 5))))
+    mesh.apply(mesh.known_files())
+    assert (mesh.problems(), mesh.port_refused) == ((), False)
+    assert ("127.64.0.2", port) in mesh.addresses()
+
+
+def test_a_new_workload_whose_port_is_taken_does_not_blame_one_that_lives() -> None:
+    mesh = live()
+    mesh.guard()
+    text = DOCUMENTS["caller.yaml"].replace("caller", "second").replace("{net}.20", "{net}.21")
+    with socket.create_server(("127.64.0.21", 0)) as foreign:
+        port = foreign.getsockname()[1]
+        services = DOCUMENTS["workloads.yaml"].replace("50051", str(port))
+        routes, caller = (DOCUMENTS[name].replace("50051", str(port)) for name in ("routes.yaml", "caller.yaml"))
+        mesh.apply(files(workloads=services, routes=routes, caller=caller))
+        assert mesh.problems() == ()
+        mesh.apply(files(workloads=services, routes=routes, caller=caller, second=text.replace("50051", str(port))))
+        assert [problem.document for problem in mesh.problems()] == [("Sidecar", "default", "second")]
+        assert set(mesh.held) == {"ingress.default", "caller.default"}
