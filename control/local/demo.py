@@ -7,7 +7,8 @@ import shutil
 import signal
 import sys
 import tempfile
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from contextlib import aclosing
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -15,8 +16,9 @@ from typing import Any
 
 import click
 
-from control.api.client import GrpcShiftClient, ShiftDocument
+from control.api.client import GrpcShiftClient
 from control.cancellation import until_interrupted
+from control.cli.follow import Sight, follow
 from control.cli.live import LiveProgress, render_summary
 from control.cli.look import look_at
 from control.errors import TidegateError, TimedOut, Unavailable
@@ -26,7 +28,6 @@ from control.local.load import Load, load
 from control.local.manifests import SHIFT
 from control.local.system import running
 from control.view.plain import plain
-from control.view.shift import shift_view
 from control.view.summary import summary_view
 
 NAMESPACE, NAME = "default", "translator"
@@ -102,41 +103,26 @@ async def play(folder: Path, rate: float, fault: str | None) -> Ending:
             progress.stage(f"sending {rate:,g} requests a second to the gateway {system.run.gateway}")
             await traffic.served(WARM_REQUESTS)
             await client.apply(SHIFT.read_bytes(), SHIFT.name)
-            document = await _followed(client, traffic, progress)
+            await _followed(client, traffic, progress)
             observed = await _observed_afterwards(traffic)
             summary = await traffic.finish()
-            history = await client.history(NAMESPACE, NAME)
-            return Ending(document, list(history), summary, observed)
+            shift, history = await client.get(NAMESPACE, NAME), await client.history(NAMESPACE, NAME)
+            return Ending(shift.document, list(history), summary, observed)
 
 
-async def _followed(client: GrpcShiftClient, traffic: Load, progress: LiveProgress) -> Mapping[str, Any]:
-    """The document of the finished shift. Raises TimedOut."""
-    async with _deadline("the shift did not end"):
-        async for shift in _looks(client):
-            view = shift_view(shift.document, [], datetime.now(UTC))
-            progress.update(view, traffic.ticks[-1] if traffic.ticks else None)
+async def _followed(client: GrpcShiftClient, traffic: Load, progress: LiveProgress) -> None:
+    """Shows the shift until it has finished. Raises TimedOut, Unavailable."""
+    async with _deadline("the shift did not end"), aclosing(_sights(client)) as sights:
+        async for sight in sights:
+            progress.update(sight.view, traffic.ticks[-1] if traffic.ticks else None)
             if traffic.ended:
                 raise Unavailable("the load generator ended before the shift did")
-            if shift.status.get("phase") in FINISHED:
-                return shift.document
-    raise Unavailable("the controller ended its watch")
+            if sight.view.phase in FINISHED:
+                return
 
 
-async def _looks(client: GrpcShiftClient) -> AsyncIterator[ShiftDocument]:
-    """The shift after every change, and the same one again while only time passes (bars and countdowns move)."""
-    changes = client.watch(NAMESPACE, NAME)
-    coming = asyncio.ensure_future(anext(changes))
-    shift: ShiftDocument | None = None
-    try:
-        while True:
-            done, _ = await asyncio.wait({coming}, timeout=REFRESH_S)
-            if done:
-                shift = coming.result().shift
-                coming = asyncio.ensure_future(anext(changes))
-            if shift:
-                yield shift
-    finally:
-        coming.cancel()
+def _sights(client: GrpcShiftClient) -> AsyncGenerator[Sight]:
+    return follow(client, NAMESPACE, NAME, every_s=REFRESH_S)
 
 
 @contextlib.asynccontextmanager
