@@ -20,6 +20,7 @@ import grpc.aio
 from tidegate.mesh.v1 import mesh_pb2_grpc
 
 from mesh.envoy.program import find_envoy
+from mesh.istio.lint import Level, lint
 from mesh.istio.problem import Problem
 from mesh.process import ChildEvent, ChildState, Supervisor
 from mesh.runner.envoys import Envoys, Place
@@ -113,6 +114,7 @@ async def serving(options: Options, folder: Folder) -> AsyncIterator[Mesh]:
     tell(live.problems())
     refuse_taken(live)
     live.guard()
+    advise(live)
     program = find_envoy(options.envoy)
     async with Supervisor(tell_death) as supervisor, aiohttp.ClientSession() as session:
         host, _, port = (await ads.start(f"{options.net}.1:0")).rpartition(":")
@@ -127,6 +129,13 @@ async def serving(options: Options, folder: Folder) -> AsyncIterator[Mesh]:
             await api.stop(grace=0)
             await supervisor.close()
             await ads.stop()
+
+
+def advise(live: LiveMesh) -> None:
+    """Says what is probably not meant in the live documents; what is only of interest is left to `tidegate lint`."""
+    for finding in lint(live.world.documents):
+        if finding.level is not Level.INFO:
+            say(str(finding))
 
 
 def read_first(folder: Folder) -> Files:

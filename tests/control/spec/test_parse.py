@@ -214,7 +214,7 @@ UNREADABLE = {
     "not YAML": (b"a: [1\n", "shift.yaml:2:1: not valid YAML"),
     "two documents": (b"a: 1\n---\nb: 2\n", "shift.yaml:2:1: a second document begins here"),
     "not UTF-8": (b"a: 1\nb: \xff\n", "shift.yaml:2:4: not UTF-8: byte 0xff"),
-    "too long": (b"#" * 300_000, "the file has 300,000 bytes"),
+    "too long": (b"#" * 300_000, "the file has more than 262,144 bytes"),
     "nested too deeply": (b"[" * 100_000, "nested more than 64 levels deep"),
     "nested too deeply in blocks": (b"- " * 100_000, "nested more than 64 levels deep"),
     "nested too deeply both ways": (b"[{a: " * 50_000, "nested more than 64 levels deep"),

@@ -12,7 +12,7 @@ from mesh.istio.weights import WeightPatch, route_view, weight_patch
 from mesh.istio.world import Content, Unreadable
 from mesh.runner.folder import Folder
 from mesh.runner.live import LiveMesh, NoSuchDocument
-from mesh.runner.main import follow_folder, take_in
+from mesh.runner.main import advise, follow_folder, take_in
 from mesh.traffic import RouteRef, TrafficSplit
 from mesh.xds.server import AdsServer
 from tests.support.mesh_running import DOCUMENTS, ECHO, GATEWAY, ROUTES, RULE
@@ -223,3 +223,12 @@ def test_a_new_workload_whose_port_is_taken_does_not_blame_one_that_lives() -> N
         mesh.apply(files(workloads=services, routes=routes, caller=caller, second=text.replace("50051", str(port))))
         assert [problem.document for problem in mesh.problems()] == [("Sidecar", "default", "second")]
         assert set(mesh.held) == {"ingress.default", "caller.default"}
+
+
+def test_what_documents_probably_do_not_mean_is_said(capsys: pytest.CaptureFixture[str]) -> None:
+    advise(live())
+    assert capsys.readouterr().err == ""
+    advise(live(rule=RULE + "    - {{name: v3, labels: {{version: v3}}}}\n"))
+    [line] = capsys.readouterr().err.splitlines()
+    assert line.startswith("rule.yaml:10:")
+    assert line.endswith("[warning IST0173 empty-subset]")
