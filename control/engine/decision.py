@@ -57,6 +57,7 @@ class Cause(StrEnum):
     STEP_ACKNOWLEDGED = "StepAcknowledged"
     DRIFT_REPAIRED = "DriftRepaired"
     SPEC_CHANGED = "SpecChanged"
+    READABLE_AGAIN = "ReadableAgain"
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,13 @@ from control.engine.readings import Increments, Reading, Tally, increments
 from control.engine.state import Drift, Intent, ShiftState, Step, Window
 from control.spec import TrafficShift
 
+SIGHT: dict[Cause, str] = {
+    Cause.ROUTE_UNREADABLE: "the routes can be read",
+    Cause.METRICS_UNAVAILABLE: "the metrics can be read",
+    Cause.ENDPOINTS_UNKNOWN: "the ready endpoints are known",
+}
+"""Troubles of not seeing, and what is so when they end. They come and go without a decision."""
+
 
 def learn(state: ShiftState, reading: Reading, retries: int, now: datetime) -> ShiftState:
     """The state with the reading used up, evidence included. Units: `retries` is what the routes allow a request."""
@@ -52,7 +59,27 @@ def _grown(step: Step, canary: Tally, stable: Tally, window: Window) -> Step:
 
 def notice(state: ShiftState, seen: Observation, shift: TrafficShift, now: datetime) -> ShiftState:
     """The state with what is in place, in force or foreign."""
-    return _in_force(_foreign_since(_confirmed(state, seen), seen, now), seen, shift, now)
+    seeing = _sees_again(state, seen, shift, now)
+    return _in_force(_foreign_since(_confirmed(seeing, seen), seen, now), seen, shift, now)
+
+
+def _sees_again(state: ShiftState, seen: Observation, shift: TrafficShift, now: datetime) -> ShiftState:
+    """The end of every trouble of sight that is over, told."""
+    lasting = tuple(cause for cause in state.troubled if _lasts(cause, seen))
+    for cause in state.troubled:
+        if cause not in lasting:
+            state = noted(state, Decision(Cause.READABLE_AGAIN, facts={"what": SIGHT[cause]}), now, name=shift.name)
+    return replace(state, troubled=lasting)
+
+
+def _lasts(cause: Cause, seen: Observation) -> bool:
+    match cause:
+        case Cause.ROUTE_UNREADABLE:
+            return any(route.problem is cause for route in seen.routes)
+        case Cause.ENDPOINTS_UNKNOWN:
+            return seen.canary_endpoints is None
+        case _:
+            return not seen.readable
 
 
 def _confirmed(state: ShiftState, seen: Observation) -> ShiftState:

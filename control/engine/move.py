@@ -10,6 +10,7 @@ from control.engine.decision import Cause, Decision
 from control.engine.drift import recent
 from control.engine.evidence import fresh
 from control.engine.journal import CONTROLLER, noted
+from control.engine.learn import SIGHT
 from control.engine.observation import Observation
 from control.engine.phase import BACK, Event, Phase, next_phase
 from control.engine.plan import next_step
@@ -80,7 +81,10 @@ _QUIET = frozenset(
 
 
 def _told(state: ShiftState, decision: Decision, now: datetime, name: str) -> ShiftState:
-    return state if decision.cause in _QUIET else noted(state, decision, now, name=name)
+    if decision.cause in _QUIET or decision.cause in state.troubled:
+        return state
+    told = noted(state, decision, now, name=name)
+    return replace(told, troubled=(*told.troubled, decision.cause)) if decision.cause in SIGHT else told
 
 
 def _entered(
@@ -180,6 +184,7 @@ def _renewed(shift: TrafficShift, state: ShiftState) -> ShiftState:
         renewed,
         run=state.run + 1,
         cursor=state.cursor if same else renewed.cursor,
+        troubled=state.troubled,
         commands=state.commands,
         entries=state.entries,
         outbox=state.outbox,

@@ -173,8 +173,9 @@ class ShiftState:
     """Everything that resume needs.
 
     `share` is what the canary should have now, the only source of weights. `returns_to` is the stack of phases that
-    resume leads back to, `set_aside` what led away from each: who paused or suspended it, and why. `outbox` holds
-    journal entries that are not known to be recorded yet.
+    resume leads back to, `set_aside` what led away from each: who paused or suspended it, and why. `troubled` are
+    troubles of sight that the journal tells of, and whose end it has not told yet. `outbox` holds journal entries that
+    are not known to be recorded yet.
     """
 
     phase: Phase
@@ -198,6 +199,7 @@ class ShiftState:
     cursor: Cursor = UNREAD
     evidence: Evidence | None = None
     seen: Seen = Seen()
+    troubled: tuple[Cause, ...] = ()
     deleting: bool = False
     commands: tuple[str, ...] = ()
     entries: int = 0

@@ -144,7 +144,7 @@ WORDS: dict[Cause, Words] = {
     ),
     Cause.NO_DATA: Words(
         "no answer of {canary} was counted at {share}; no data is no verdict",
-        "traffic must reach {canary}",
+        "traffic must reach {canary}; gRPC statuses are counted, plain HTTP is not",
         "promote",
     ),
     Cause.INSUFFICIENT: Words(
@@ -173,5 +173,6 @@ WORDS: dict[Cause, Words] = {
     Cause.DONE: Words("this run is over"),
     Cause.STEP_ACKNOWLEDGED: Words("every proxy runs {share}"),
     Cause.DRIFT_REPAIRED: Words("somebody set {canary} to {theirs} on {route}: set back to {ours}"),
+    Cause.READABLE_AGAIN: Words("{what} again"),
     Cause.SPEC_CHANGED: Words("the spec changed; it counts from the next step on, the weight stays at {share}"),
 }

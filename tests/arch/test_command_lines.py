@@ -61,10 +61,15 @@ def words_of(line: str) -> list[str]:
     return shlex.split(re.sub(r"\[[^\]]*\]", "", line).replace("...", ""))[1:]
 
 
+def top() -> click.Context:
+    """As the tool makes it: commands remember the help options of the first context that asks."""
+    return click.Context(cli, info_name="tidegate", **cli.context_settings)
+
+
 def parse(words: list[str]) -> None:
     """Takes options and arguments apart as the real command does, without running it or opening its files."""
     command: click.Command = cli
-    context = click.Context(cli, info_name="tidegate")
+    context = top()
     while True:
         left = command.make_parser(context).parse_args(words)[1]
         if not isinstance(command, click.Group) or not left:
@@ -100,7 +105,11 @@ def test_a_command_in_a_sentence_names_a_verb_and_options_that_exist(source: Pat
 
 
 def parse_options(verb: str, options: list[str]) -> None:
-    command = cli.get_command(click.Context(cli), verb)
+    command = cli.get_command(top(), verb)
     assert command is not None, f"there is no tidegate {verb}"
-    known = {name for each in command.get_params(click.Context(command)) for name in (*each.opts, *each.secondary_opts)}
+    known = {
+        name
+        for each in command.get_params(click.Context(command, parent=top()))
+        for name in (*each.opts, *each.secondary_opts)
+    }
     assert set(options) <= known | {"-h", "--help"}, (verb, options)
