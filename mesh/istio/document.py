@@ -69,13 +69,20 @@ def read_documents(file: str, raw: bytes, limits: Limits = LIMITS) -> tuple[list
     """The documents of a file that can be used, and a problem for each mistake in the others."""
     read = read_yaml(file, raw, limits)
     documents: list[Document] = []
-    problems = list(read.problems)
+    problems: list[Problem] = []
     for part in read.documents:
         mistakes = _mistakes(file, read.lines, part)
         problems += mistakes
         if not mistakes:
             documents.append(_document(file, read, part))
-    return documents, sorted(problems)
+    return documents, sorted([*read.problems, *_first(file, problems, limits.max_problems)])
+
+
+def _first(file: str, problems: list[Problem], most: int) -> list[Problem]:
+    """As many as a person might read, and how many more there are."""
+    if len(problems) <= most:
+        return problems
+    return [*problems[:most], Problem(file, 0, 0, f"it has {len(problems) - most:,} more mistakes than are shown")]
 
 
 def revision_of(text: bytes) -> str:

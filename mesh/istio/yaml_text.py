@@ -85,9 +85,10 @@ def read_yaml(file: str, raw: bytes, limits: Limits = LIMITS) -> YamlFile:
         return YamlFile("", Lines(""), (), (problem,))
     text = raw.decode()
     lines = Lines(text)
-    unprintable = tuple(_control_character(file, lines, match) for match in _UNPRINTABLE.finditer(text))
+    first = itertools.islice(_UNPRINTABLE.finditer(text), limits.max_problems)
+    unprintable = tuple(_control_character(file, lines, match) for match in first)
     if unprintable:
-        return YamlFile(text, lines, (), unprintable[: limits.max_problems])
+        return YamlFile(text, lines, (), unprintable)
     return _Reader(file, text, lines, limits).read()
 
 

@@ -132,3 +132,12 @@ def test_good_documents_come_beside_the_problems_of_others() -> None:
 def test_a_whole_file_problem_reads_without_a_line() -> None:
     assert str(Problem("f", 0, 0, "too long", "split it")) == "f: too long (split it)"
     assert str(Problem("f", 3, 4, "odd")) == "f:3:4: odd"
+
+
+def test_of_very_many_mistakes_the_first_are_shown_with_how_many_more_there_are() -> None:
+    _, problems = read_documents("f.yaml", b"---\na: 1\n" * 60_000)
+    sentences = [str(problem) for problem in problems]
+    assert len(sentences) == 102
+    assert sentences[0] == "f.yaml: it has 33,232 more mistakes than are shown"
+    assert sentences[1].startswith("f.yaml:2:1: kind is missing")
+    assert "more than 50,000 values" in sentences[-1]

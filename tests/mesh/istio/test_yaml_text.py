@@ -218,6 +218,7 @@ def test_a_file_that_is_too_long_is_refused_without_being_read() -> None:
         pytest.param("- 1\n" * 262_000, id="a flat list"),
         pytest.param("[" + "1," * 524_000 + "]", id="a flat list in one line"),
         pytest.param("---\n- 1\n- *x\n" * 80_000, id="broken documents"),
+        pytest.param("\x01" * 1_000_000, id="control characters"),
     ],
 )
 def test_a_file_with_too_many_values_is_not_read_to_its_end(text: str) -> None:
