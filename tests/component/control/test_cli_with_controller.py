@@ -82,12 +82,17 @@ def test_what_a_person_types(running: Any, tmp_path: Path) -> None:
 
     assert ask("pause", "--reason", "lunch").code == 0
     assert phase(ask) == "Paused"
+    before = ask("history", "-o", "json").out
     again = ask("pause")
-    assert (again.code, "tidegate resume translator" in again.err) == (2, True)
+    assert (again.code, again.out, ask("history", "-o", "json").out) == (0, "already paused\n", before)
     assert ask("resume").code == 0
     assert ask("suspend").code == 0
     assert phase(ask) == "Suspended"
-    assert ask("rollback", "--reason", "odd answers").code == 0
+    said = f"all traffic goes back to v1 (asked for by {actor()}: odd answers)\n"
+    assert ask("rollback", "--reason", "odd answers", "--dry-run").out == f"would: {said}"
+    assert phase(ask) == "Suspended"
+    assert ask("rollback", "--reason", "odd answers").out == said
+    assert ask("rollback").out == "already going back: v1 is being given all traffic\n"
     assert phase(ask) == "RollingBack"
     assert ask("retry").code == 2, "only when it is back"
 
