@@ -123,9 +123,10 @@ def _expected(shift: TrafficShift, state: ShiftState, command: Command) -> None:
 
 def _already(state: ShiftState, verb: Verb) -> str:
     """What is so without the command; empty when the command would change something, or can't be given."""
-    if verb is Verb.RESUME and state.decision.cause is Cause.HANDS_OFF:
+    words = ALREADY_SO.get((state.phase, verb), "")
+    if words == _RUNS and state.decision.cause is Cause.HANDS_OFF:
         return HELD_BY_ANNOTATION
-    return ALREADY_SO.get((state.phase, verb), "").format(stable=state.subject.stable, canary=state.subject.canary)
+    return words.format(stable=state.subject.stable, canary=state.subject.canary)
 
 
 def _allowed(shift: TrafficShift, state: ShiftState, command: Command) -> Event:

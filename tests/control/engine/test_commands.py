@@ -172,6 +172,8 @@ def test_what_is_so_already_still_minds_the_expected_step(phase: Phase, verb: Ve
 def test_resume_says_that_only_the_annotation_holds_it() -> None:
     held = accept(SHIFT, state(decision=Decision(Cause.HANDS_OFF)), command(Verb.RESUME))
     assert held.sentence == "already resumed: what holds it is the annotation tidegate.dev/hands-off"
+    paused = state(Phase.PAUSED, returns_to=(Phase.PROGRESSING,), decision=Decision(Cause.HANDS_OFF))
+    assert accept(SHIFT, paused, command(Verb.RESUME)).state.phase is Phase.PROGRESSING
 
 
 def test_promote_after_rollback_is_refused_with_the_way_out() -> None:
