@@ -174,7 +174,7 @@ def _upwards(at: Situation) -> Decision:
     share = next_step(strategy, state.share) or Fraction(1)
     cause = Cause.FULL_ENTERED if share == 1 else Cause.STEP_ENTERED
     facts = _window_facts(state) | {"to": str(share)}
-    return Decision(cause, way_up(strategy, state.share), facts)
+    return Decision(cause, way_up(strategy, state.share, state.phase), facts)
 
 
 def _window_facts(state: ShiftState) -> dict[str, str]:

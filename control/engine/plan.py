@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from fractions import Fraction
 
-from control.engine.phase import Event
+from control.engine.phase import Event, Phase
 from control.spec import StepStrategy
 
 
@@ -49,11 +49,11 @@ def next_step(strategy: StepStrategy, share: Fraction) -> Fraction | None:
     return next(iter(shares_ahead(strategy, share)), None)
 
 
-def way_up(strategy: StepStrategy, share: Fraction) -> Event | None:
-    """The event that takes the canary one step further."""
+def way_up(strategy: StepStrategy, share: Fraction, phase: Phase) -> Event | None:
+    """The event that takes the canary one step further. A run that was at 0 % once it had begun does not begin again."""
     ahead = next_step(strategy, share)
     if ahead is None:
         return None
     if ahead == 1:
         return Event.FILL
-    return Event.ADVANCE if share else Event.BEGIN
+    return Event.BEGIN if phase is Phase.PENDING else Event.ADVANCE

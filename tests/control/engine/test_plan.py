@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import pytest
 
-from control.engine.phase import Event
+from control.engine.phase import Event, Phase
 from control.engine.plan import next_step, plan, shares_ahead, step_length, way_up
 from tests.support.shifts import shift
 
@@ -25,11 +25,15 @@ STRATEGY = shift(steps="1%, 20%, 100%", hold="10s").strategy
 def test_the_next_step_is_the_first_above(share: str, ahead: list[str], event: Event | None) -> None:
     assert [str(each) for each in shares_ahead(STRATEGY, Fraction(share))] == ahead
     assert next_step(STRATEGY, Fraction(share)) == (Fraction(ahead[0]) if ahead else None)
-    assert way_up(STRATEGY, Fraction(share)) is event
+    assert way_up(STRATEGY, Fraction(share), Phase.PROGRESSING if share != "0" else Phase.PENDING) is event
+
+
+def test_a_run_that_resumes_at_nothing_goes_on_and_does_not_begin_again() -> None:
+    assert way_up(STRATEGY, Fraction(0), Phase.PROGRESSING) is Event.ADVANCE
 
 
 def test_a_single_step_begins_at_the_end() -> None:
-    assert way_up(shift(steps="100%").strategy, Fraction(0)) is Event.FILL
+    assert way_up(shift(steps="100%").strategy, Fraction(0), Phase.PENDING) is Event.FILL
 
 
 def test_steps_follow_each_other() -> None:

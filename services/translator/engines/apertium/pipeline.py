@@ -211,7 +211,7 @@ class Pipeline(asyncio.Protocol):
     def _close_ends(self) -> None:
         if self._reader is not None:
             self._reader.close()
-        if self._writer is not None:
+        if self._writer is not None and not self._writer.is_closing():  # asyncio's abort() is no good twice
             self._writer.abort()
 
     def _watch(self, process: "subprocess.Popen[bytes]") -> int:
@@ -223,11 +223,13 @@ class Pipeline(asyncio.Protocol):
         process = self._alive[pidfd]
         self._loop.remove_reader(pidfd)
         os.close(pidfd)
-        self.kill(f"its stage {process.args!r} ended")
-        process.wait()
-        del self._alive[pidfd]
-        if not self._alive:
-            self._reaped.set()
+        try:
+            self.kill(f"its stage {process.args!r} ended")  # before it is reaped: until then the group is surely ours
+        finally:
+            process.wait()
+            del self._alive[pidfd]
+            if not self._alive:
+                self._reaped.set()
 
 
 async def open_pipeline(name: str, stages: Sequence[Sequence[str]], *, time_limit: timedelta = TIME_LIMIT) -> Pipeline:

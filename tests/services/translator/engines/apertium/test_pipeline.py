@@ -30,7 +30,7 @@ async def pipeline(*stages, limit=timedelta(seconds=10)):
     try:
         yield opened
     finally:
-        await asyncio.wait_for(opened.close(), 5)
+        await asyncio.wait_for(opened.close(), 60)
     assert not any(map(alive, opened.pids))
 
 
@@ -61,6 +61,18 @@ async def test_the_death_of_any_stage_ends_all_of_them_and_every_question(which)
         await until(lambda: not any(map(alive, p.pids)))
         with pytest.raises(NotSentError):
             await p.ask("late")
+
+
+async def test_however_a_stage_and_a_pipe_end_at_once_nothing_is_left(caplog):
+    """The end of the first stage breaks our pipe at the same moment: both say so, in either order."""
+    for _ in range(30):
+        async with pipeline(CAT, (*SED, "s/x/x/"), CAT) as p:
+            os.kill(p.pids[1], signal.SIGSTOP)
+            waiting = asyncio.create_task(p.ask("x"))
+            await until(lambda p=p: p.in_flight == 1)
+            os.kill(p.pids[0], signal.SIGKILL)
+            await asyncio.gather(waiting, return_exceptions=True)
+    assert [record.message for record in caplog.records if record.name == "asyncio"] == []
 
 
 @pytest.mark.parametrize(
