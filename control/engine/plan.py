@@ -50,7 +50,7 @@ def next_step(strategy: StepStrategy, share: Fraction) -> Fraction | None:
 
 
 def way_up(strategy: StepStrategy, share: Fraction, phase: Phase) -> Event | None:
-    """The event that takes the canary one step further. A run that was at 0 % once it had begun does not begin again."""
+    """The event that takes the canary one step further. A run that has begun, and is at 0 %, does not begin again."""
     ahead = next_step(strategy, share)
     if ahead is None:
         return None
