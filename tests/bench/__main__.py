@@ -16,7 +16,8 @@ PAGE = Path(__file__).parents[2] / "docs" / "benchmarks.md"
 HEAD = """# Benchmarks
 
 One run of `make bench`; figures of one machine at one moment. Read the ratios, and the quantiles against their aims;
-the absolute figures move with the machine and with whatever else it does.
+the absolute figures move with the machine and with whatever else it does. What several runs showed, and why an aim was
+missed, stands in [benchmark-notes.md](benchmark-notes.md).
 
 - When: {when}
 - Where: {cores} cores, {machine}, Python {python}, load average {load} when it began
