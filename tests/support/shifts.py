@@ -118,3 +118,11 @@ def in_phase(*phases: Phase) -> Callable[[World], bool]:
 
 def reasons(world: World) -> list[str]:
     return [str(entry["reason"]) for entry in world.entries]
+
+
+def begun(**spec: str | int) -> World:
+    """A world whose shift is at its first step, 50 %."""
+    world = World()
+    apply(world, shift(**{"steps": "50%, 100%", "hold": "1h"} | spec))  # type: ignore[arg-type]
+    run(world, at_step(1))
+    return world

@@ -13,6 +13,7 @@ from tests.support.shifts import (
     KEY,
     apply,
     at_step,
+    begun,
     command,
     in_phase,
     phase_of,
@@ -26,14 +27,6 @@ from tests.support.shifts import (
 )
 
 HALF = Fraction(1, 2)
-
-
-def begun(**spec: str | int) -> World:
-    """A world whose shift is at its first step, 50 %."""
-    world = World()
-    apply(world, shift(**{"steps": "50%, 100%", "hold": "1h"} | spec))  # type: ignore[arg-type]
-    run(world, at_step(1))
-    return world
 
 
 def test_a_change_towards_stable_is_respected_then_set_back() -> None:

@@ -11,6 +11,7 @@ from tests.support.fake_ports import HOST, Behaviour, World, virtual_service
 from tests.support.shifts import (
     apply,
     at_step,
+    begun,
     command,
     in_phase,
     phase_of,
@@ -23,13 +24,6 @@ from tests.support.shifts import (
 )
 
 HALF = Fraction(1, 2)
-
-
-def begun(**spec: str | int) -> World:
-    world = World()
-    apply(world, shift(**{"steps": "50%, 100%", "hold": "1h"} | spec))  # type: ignore[arg-type]
-    run(world, at_step(1))
-    return world
 
 
 def no_endpoint(world: World) -> None:

@@ -3,6 +3,9 @@
 import asyncio
 import os
 import socket
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
 
@@ -11,6 +14,8 @@ import pytest
 from mesh.istio.world import Unreadable
 from mesh.runner.folder import Folder, FolderAway
 from tests.support.mesh_wait import until
+
+NOBODY = 65534
 
 
 def test_only_yaml_files_count_also_in_sub_folders_but_not_hidden_ones(tmp_path: Path) -> None:
@@ -40,12 +45,28 @@ def test_only_regular_files_are_read_and_nothing_is_waited_for(tmp_path: Path) -
         }
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
-def test_what_may_not_be_read_is_named(tmp_path: Path) -> None:
-    (tmp_path / "a.yaml").write_text("a")
-    (tmp_path / "a.yaml").chmod(0)
-    (tmp_path / "sub").mkdir(mode=0)
-    assert Folder(tmp_path).read() == {
+@contextmanager
+def as_nobody() -> Iterator[None]:
+    """Root may read everything, so root becomes nobody for a while; anybody else is no root anyway."""
+    me = os.geteuid()
+    if me == 0:
+        os.seteuid(NOBODY)
+    try:
+        yield
+    finally:
+        os.seteuid(me)
+
+
+def test_what_may_not_be_read_is_named() -> None:
+    with tempfile.TemporaryDirectory() as name:  # pytest's own folders are closed to nobody
+        folder = Path(name)
+        folder.chmod(0o755)
+        (folder / "a.yaml").write_text("a")
+        (folder / "a.yaml").chmod(0)
+        (folder / "sub").mkdir(mode=0)
+        with as_nobody():
+            found = Folder(folder).read()
+    assert found == {
         "a.yaml": Unreadable("can't be read: Permission denied"),
         "sub": Unreadable("can't be listed: Permission denied"),
     }
