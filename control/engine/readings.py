@@ -24,13 +24,13 @@ class Counts:
     """Requests and tries since the process began.
 
     `ended` counts finished requests by gRPC status code; `retries` are tries after the first one; `in_flight` is a
-    gauge of requests that have begun and not ended. Latency is cumulative counts by upper bucket edge in milliseconds.
+    gauge of requests that have begun and not ended, None where the source counts at completion only. Latency is cumulative counts by upper bucket edge in milliseconds.
     """
 
     ended: Mapping[int, int] = field(default_factory=dict)
     retries: int = 0
     retries_exhausted: int = 0
-    in_flight: int = 0
+    in_flight: int | None = 0
     latency_ms: Mapping[float, int] = field(default_factory=dict)
 
     @property
@@ -38,13 +38,52 @@ class Counts:
         return sum(self.ended.values())
 
 
+@dataclass(frozen=True, slots=True, order=True)
+class PodKey:
+    """Who answered: the version (subset), and the process that served (an endpoint's address, or a pod's name)."""
+
+    version: str
+    pod: str
+
+
+@dataclass(frozen=True, slots=True)
+class PodCounts:
+    """Tries that one serving process ended, and those of them that it is to blame for, since it began."""
+
+    n: int = 0
+    bad: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Ratio:
+    """A person's own metric, as two counters: how many, and how many of those were bad."""
+
+    n: int = 0
+    bad: int = 0
+
+
+Buckets = Mapping[float, int]
+"""A histogram: cumulative counts by upper edge; the edge `inf` counts all. Units: those of the metric, made ms."""
+
+
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """Everything one look at the metrics brought. Processes that could not be read are named, never zero."""
+    """Everything one look at the metrics brought. Processes that could not be read are named, never zero.
+
+    `pods` are tries by serving process, empty where the source can't tell. `ratios`, `histograms` and `gauges` are
+    people's own metrics by name; `troubles` says why one of those could not be read. `earlier` are readings that were
+    missed since the last look, oldest first: they are learned before this one.
+    """
 
     at: datetime
     series: Mapping[SeriesKey, Counts]
     unread: tuple[str, ...] = ()
+    pods: Mapping[PodKey, PodCounts] = field(default_factory=dict)
+    ratios: Mapping[str, Mapping[SeriesKey, Ratio]] = field(default_factory=dict)
+    histograms: Mapping[str, Mapping[SeriesKey, Buckets]] = field(default_factory=dict)
+    gauges: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    troubles: Mapping[str, str] = field(default_factory=dict)
+    earlier: tuple["Reading", ...] = ()
 
 
 SERVER_FAULTS = frozenset({2, 4, 8, 12, 13, 14, 15})
