@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import assert_never
 
 from control.engine.decision import Decision
-from control.engine.evidence import TOLERATED, WORTH_SAYING, Metric, MetricEvidence, log_harm
+from control.engine.counting import TOLERATED, WORTH_SAYING, Metric, MetricEvidence, log_harm
 from control.engine.state import ShiftState
 from control.engine.words import WORDS
 from control.spec.quantity import share_text

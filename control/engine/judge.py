@@ -2,7 +2,7 @@
 
 import math
 
-from control.engine.evidence import HOLD_AT, ROLLBACK_AT, Evidence
+from control.engine.counting import HOLD_AT, ROLLBACK_AT, Evidence
 from control.engine.observation import Observation
 from control.engine.phase import Verdict
 from control.engine.state import ShiftState

@@ -9,7 +9,7 @@ from datetime import datetime
 
 from control.engine.decision import Cause, Decision
 from control.engine.drift import foreign
-from control.engine.evidence import Evidence, weigh
+from control.engine.counting import Evidence, weigh
 from control.engine.journal import noted
 from control.engine.observation import Observation, RouteNow
 from control.engine.phase import FINISHED, Phase

@@ -8,7 +8,7 @@ from fractions import Fraction
 
 from control.engine.decision import Cause, Decision
 from control.engine.drift import recent
-from control.engine.evidence import fresh
+from control.engine.counting import fresh
 from control.engine.journal import CONTROLLER, noted
 from control.engine.learn import SIGHT
 from control.engine.observation import Observation

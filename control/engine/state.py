@@ -15,7 +15,7 @@ from typing import Any
 
 from control.engine.codec import decode, encode
 from control.engine.decision import Cause, Decision
-from control.engine.evidence import Evidence
+from control.engine.counting import Evidence
 from control.engine.phase import Phase, Verdict
 from control.engine.readings import UNKNOWN, Cursor, Mark, Tally
 from control.engine.upcast import SCHEMA, upcast

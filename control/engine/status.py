@@ -7,7 +7,7 @@ from typing import Any
 
 from control.engine.codec import time_text
 from control.engine.decision import Cause, Decision
-from control.engine.evidence import MetricEvidence, log_harm
+from control.engine.counting import MetricEvidence, log_harm
 from control.engine.explain import MOST_SHOWN, compared_metric, next_command, sentence, waiting_for
 from control.engine.judge import LOG_HOLD
 from control.engine.phase import FINISHED, Event, Phase, Verdict

@@ -6,7 +6,7 @@ from fractions import Fraction
 import pytest
 
 from control.engine.decision import Cause, Decision
-from control.engine.evidence import Metric
+from control.engine.counting import Metric
 from control.engine.explain import NOTHING, compared, next_command, odds, percent, sentence, waiting_for
 from control.engine.words import WORDS
 from tests.support.situations import state

@@ -8,7 +8,7 @@ import pytest
 
 from control.engine import upcast as upcasting
 from control.engine.codec import decode, encode, parse_time, time_text
-from control.engine.evidence import Metric
+from control.engine.counting import Metric
 from control.engine.phase import Phase, Verb
 from control.engine.readings import UNKNOWN, Cursor
 from control.engine.state import MOST_BYTES, RouteSeen, Seen, ShiftState, new_state

@@ -8,7 +8,7 @@ from fractions import Fraction
 import pytest
 
 from control.engine.decision import Cause, Decision
-from control.engine.evidence import Evidence, Metric, MetricEvidence
+from control.engine.counting import Evidence, Metric, MetricEvidence
 from control.engine.phase import Event, Phase, Verdict
 from control.engine.state import RouteSeen, Seen, Step, Window
 from control.engine.status import status
