@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from control.engine.decision import Cause
-from control.engine.evidence import WEIGHTS, Metric
+from control.engine.counting import WEIGHTS, Metric
 from control.engine.phase import REFUSALS, Phase, Verdict
 from control.engine.words import WORDS
 from control.view.shift import HEADLINE_OF_PHASE, TITLE_OF_METRIC

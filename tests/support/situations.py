@@ -5,7 +5,7 @@ from datetime import timedelta
 from fractions import Fraction
 from typing import Any
 
-from control.engine.evidence import Evidence, Metric, MetricEvidence
+from control.engine.counting import Evidence, Metric, MetricEvidence
 from control.engine.observation import Observation, RouteNow
 from control.engine.phase import Phase
 from control.engine.state import Intent, ShiftState, Step, Window, new_state

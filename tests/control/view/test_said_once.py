@@ -8,7 +8,7 @@ import pytest
 
 from control.engine.decide import evidence_facts
 from control.engine.decision import Cause, Decision
-from control.engine.evidence import Evidence, Metric, MetricEvidence
+from control.engine.counting import Evidence, Metric, MetricEvidence
 from control.engine.phase import Phase
 from control.engine.state import RouteSeen, Seen, ShiftState
 from control.engine.status import status
