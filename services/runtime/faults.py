@@ -10,13 +10,14 @@ One grammar, on the command line (`--fault`, repeatable) and per request (metada
 A bare value is known by its form: a share (`0.3`, `30%`), a duration (`200ms`, `5s`), a gRPC status (`UNAVAILABLE`) or,
 for `crash`, a number of requests. Without a kind, `delay=` makes it a delay and anything else an error.
 
-    errors    status=UNAVAILABLE share=0.3 when=before-headers first=K    fail a share, or a request's first K tries
+    errors    status=UNAVAILABLE share=0.3 when=before-headers first=K for=T   fail a share, or the first K tries
     internal  the same with status=INTERNAL share=0.2
-    delay     delay=200ms share=1                                         wait before serving: all, or a tail share
-    refuse    after=0s                                                    close the port      (command line only)
-    crash     requests=5 | after=DURATION                                 the process dies    (command line only)
+    delay     delay=200ms share=1 for=T                                wait before serving: all, or a tail share
+    refuse    after=0s                                                 close the port      (command line only)
+    crash     requests=5 | after=DURATION                              the process dies    (command line only)
 
-`first=K` fails while the attempt that the mesh counted is at most K, with share 1 unless given.
+`first=K` fails while the attempt that the mesh counted is at most K, with share 1 unless given. `for=T` heals: the
+fault happens only in the first T of the process's traffic, counted from its first call, not from its start.
 """
 
 import re
@@ -38,20 +39,25 @@ class When(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Fail:
-    """Answer with `status`: a share of tries, and only the first `first` tries of a request when that is set."""
+    """Answer with `status`: a share of tries, and only the first `first` tries of a request when that is set.
+
+    `lasts`: for so long after the process's first call; None: for ever.
+    """
 
     status: grpc.StatusCode
     share: float
     when: When = When.BEFORE_HEADERS
     first: int | None = None
+    lasts: timedelta | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Delay:
-    """Wait before serving a share of tries."""
+    """Wait before serving a share of tries, for as long as `Fail.lasts` says."""
 
     delay: timedelta
     share: float = 1.0
+    lasts: timedelta | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,11 +94,11 @@ class _Kind:
     defaults: Mapping[str, Any]
 
 
-_FAIL_FIELDS: Final = frozenset({"status", "share", "when", "first"})
+_FAIL_FIELDS: Final = frozenset({"status", "share", "when", "first", "for"})
 _KINDS: Final[Mapping[str, _Kind]] = {
     "errors": _Kind(Fail, _FAIL_FIELDS, {"status": grpc.StatusCode.UNAVAILABLE, "share": 0.3}),
     "internal": _Kind(Fail, _FAIL_FIELDS, {"status": grpc.StatusCode.INTERNAL, "share": 0.2}),
-    "delay": _Kind(Delay, frozenset({"delay", "share"}), {"delay": timedelta(milliseconds=200)}),
+    "delay": _Kind(Delay, frozenset({"delay", "share", "for"}), {"delay": timedelta(milliseconds=200)}),
     "refuse": _Kind(Refuse, frozenset({"after"}), {}),
     "crash": _Kind(Crash, frozenset({"requests", "after"}), {}),
 }
@@ -150,7 +156,9 @@ _FIELDS: Final[Mapping[str, Callable[[str], Any]]] = {
     "delay": _duration,
     "after": _duration,
     "requests": _count,
+    "for": _duration,
 }
+_ATTRIBUTES: Final = {"for": "lasts"}  # where the grammar's word is one of Python's
 
 
 def parse_faults(text: str) -> list[Fault]:
@@ -225,4 +233,4 @@ def _built(name: str, given: dict[str, Any]) -> Fault:
         defaults["share"] = 1.0
     if name == "crash" and not given:
         defaults["requests"] = _CRASH_REQUESTS
-    return kind.build(**{**defaults, **given})
+    return kind.build(**{_ATTRIBUTES.get(key, key): value for key, value in (defaults | given).items()})

@@ -8,8 +8,10 @@ import asyncio
 import os
 import random
 import signal
+import time
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
+from datetime import timedelta
 from typing import Protocol
 
 import grpc
@@ -33,14 +35,19 @@ def die() -> None:
 
 @dataclass(slots=True)
 class Saboteur:
-    """Draws the faults of each call. `counted` is told the kind of each one that happened."""
+    """Draws the faults of each call. `counted` is told the kind of each one that happened.
+
+    Units: `clock` is seconds that never step back.
+    """
 
     allowed: bool
     faults: Sequence[Fault] = ()
     draw: Callable[[], float] = field(default_factory=lambda: random.Random().random)  # noqa: S311
     counted: Callable[[str], None] = lambda _kind: None
     crash: Callable[[], None] = die
+    clock: Callable[[], float] = time.monotonic
     _requests: int = 0
+    _first_call_at: float | None = None
 
     async def before_call(self, call: Call, asked: str, context: HeaderSender) -> None:
         """Delays, fails or kills, as the process's faults and this request's metadata say.
@@ -51,6 +58,8 @@ class Saboteur:
         if not self.allowed:
             return
         self._count_to_crash()
+        if self._first_call_at is None:
+            self._first_call_at = self.clock()
         for fault in (*self.faults, *requested):
             await self._happen(fault, call, context)
 
@@ -76,14 +85,22 @@ class Saboteur:
 
     async def _happen(self, fault: Fault, call: Call, context: HeaderSender) -> None:
         match fault:
-            case Delay() if self._drawn(fault.share):
+            case Delay() if self._lasts(fault.lasts) and self._drawn(fault.share):
                 self.counted("delay")
                 await asyncio.sleep(fault.delay.total_seconds())
-            case Fail() if (fault.first is None or call.attempt <= fault.first) and self._drawn(fault.share):
+            case Fail() if self._concerns(fault, call) and self._drawn(fault.share):
                 self.counted("fail")
                 await self._fail(fault, call, context)
             case _:
                 return
+
+    def _concerns(self, fault: Fail, call: Call) -> bool:
+        return self._lasts(fault.lasts) and (fault.first is None or call.attempt <= fault.first)
+
+    def _lasts(self, span: timedelta | None) -> bool:
+        if span is None or self._first_call_at is None:
+            return True
+        return self.clock() - self._first_call_at < span.total_seconds()
 
     def _drawn(self, share: float) -> bool:
         return share >= 1 or self.draw() < share

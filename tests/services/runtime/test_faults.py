@@ -33,6 +33,10 @@ UNAVAILABLE, INTERNAL = grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.INTERNAL
         pytest.param("delay:50ms", Delay(timedelta(milliseconds=50)), id="a bare duration is the delay"),
         pytest.param("delay:1.5s:5%", Delay(timedelta(seconds=1.5), 0.05), id="a tail share"),
         pytest.param("delay=1m", Delay(timedelta(minutes=1)), id="a delay needs no kind"),
+        pytest.param("internal:4%:for=20s", Fail(INTERNAL, 0.04, lasts=timedelta(seconds=20)), id="a fault that heals"),
+        pytest.param(
+            "delay:50ms,for=1m", Delay(timedelta(milliseconds=50), lasts=timedelta(minutes=1)), id="a delay that heals"
+        ),
         pytest.param("refuse", Refuse(), id="refuse at once"),
         pytest.param("refuse:5s", Refuse(timedelta(seconds=5)), id="refuse later"),
         pytest.param("crash", Crash(requests=5), id="crash alone counts to five"),
@@ -61,6 +65,7 @@ def test_several_faults_stand_side_by_side():
         pytest.param("delay=2h", ["'2h' is not a duration like 200ms, 5s or 1m"], id="no such unit"),
         pytest.param("delay=61m", ["'61m' is longer than an hour"], id="too long"),
         pytest.param("first=0", ["'0' is not a whole number from 1 up"], id="no try at all"),
+        pytest.param("errors:for=20", ["'20' is not a duration like 200ms, 5s or 1m"], id="for how long needs a unit"),
         pytest.param("when=later", ["when='later' is neither before-headers nor after-headers"], id="no such moment"),
         pytest.param(
             "errors:2:OK:when=now",

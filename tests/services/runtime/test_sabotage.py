@@ -74,6 +74,26 @@ async def test_a_share_is_drawn_for_each_call(draws, failed):
     assert [await _fails(saboteur) for _ in draws] == failed
 
 
+@pytest.mark.parametrize(
+    ("text", "calls_at", "failed"),
+    [
+        pytest.param(
+            "errors:1:for=20s", [500, 519.9, 520, 521], [True, True, False, False], id="from the first call on"
+        ),
+        pytest.param("errors:1:for=0s", [500, 500], [False, False], id="for no time at all"),
+        pytest.param("errors:1", [500, 9000], [True, True], id="for ever"),
+        pytest.param("errors:1:for=1s;internal:1", [500, 502], [True, True], id="each fault has its own time"),
+    ],
+)
+async def test_a_fault_heals_in_its_time(text, calls_at, failed):
+    saboteur = Saboteur(True, parse_faults(text))
+    outcomes = []
+    for at in calls_at:
+        saboteur.clock = lambda at=at: at
+        outcomes.append(await _fails(saboteur))
+    assert outcomes == failed
+
+
 async def _fails(saboteur):
     from services.runtime.call import begin_call
     from services.runtime.errors import CallError
