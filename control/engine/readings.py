@@ -40,10 +40,14 @@ class Counts:
 
 @dataclass(frozen=True, slots=True, order=True)
 class PodKey:
-    """Who answered: the version (subset), and the process that served (an endpoint's address, or a pod's name)."""
+    """Who answered: the version (subset), the process that served (an endpoint's address, or a pod's name), and whose
+    counter it is: one incarnation of one sending proxy, "" where the pod counts itself. Counts are differenced by key and
+    then added up by pod: a sender that begins anew is another key, so that no sum over senders ever falls.
+    """
 
     version: str
     pod: str
+    counter: str = ""
 
 
 @dataclass(frozen=True, slots=True)
