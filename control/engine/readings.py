@@ -41,8 +41,8 @@ class Counts:
 @dataclass(frozen=True, slots=True, order=True)
 class PodKey:
     """Who answered: the version (subset), the process that served (an endpoint's address, or a pod's name), and whose
-    counter it is: one incarnation of one sending proxy, "" where the pod counts itself. Counts are differenced by key and
-    then added up by pod: a sender that begins anew is another key, so that no sum over senders ever falls.
+    counter it is: one incarnation of one sending proxy, "" where the pod counts itself. Counts are differenced by key
+    and then added up by pod: a sender that begins anew is another key, so that no sum over senders ever falls.
     """
 
     version: str
