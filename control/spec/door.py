@@ -1,64 +1,118 @@
 """Is the shape of a TrafficShift document right? pydantic at the door; everything behind it works on frozen values."""
 
-from datetime import timedelta
+from collections.abc import Mapping
+from datetime import datetime, timedelta
 from fractions import Fraction
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Discriminator, Field, Tag
 from pydantic.alias_generators import to_camel
 
-from control.spec.quantity import parse_duration, parse_host, parse_label, parse_share
-from control.spec.shift import OnDeadline, OnDelete, OnFailure
+from control.spec import door_metrics
+from control.spec.door_metrics import MetricDoor
+from control.spec.door_values import (
+    BakeAt,
+    Budget,
+    Door,
+    Host,
+    Label,
+    Name,
+    Objective,
+    Rung,
+    Share,
+    between,
+    chance,
+    or_auto,
+)
+from control.spec.quantity import parse_moment
+from control.spec.shift import Change, Mode, OnDeadline, OnDelete, OnFailure, Source
+from control.spec.strategy import RUNGS
 
-Share = Annotated[Fraction, BeforeValidator(parse_share)]
-Label = Annotated[str, BeforeValidator(parse_label)]
-Host = Annotated[str, BeforeValidator(parse_host)]
-Name = Annotated[str, BeforeValidator(parse_host)]
+Poll = Annotated[timedelta, between(timedelta(milliseconds=100), timedelta(hours=1))]
+Wait = Annotated[timedelta, between(timedelta(0), timedelta(days=30))]
+Limit = Annotated[timedelta, between(timedelta(seconds=1), timedelta(days=365))]
+WarmUp = Annotated[timedelta, between(timedelta(0), timedelta(hours=1))]
+Blind = Annotated[timedelta, between(timedelta(seconds=1), timedelta(days=1))]
+Afterwards = Annotated[timedelta, between(timedelta(0), timedelta(days=7))]
+Moment = Annotated[datetime, BeforeValidator(parse_moment)]
+HIGHEST_CHANCE = 0.2
 
 
-def _between(low: timedelta, high: timedelta) -> BeforeValidator:
-    def check(value: object) -> timedelta:
-        length = parse_duration(value)
-        if not low <= length <= high:
-            raise ValueError(f"{value} is not between {low.total_seconds():g} s and {high.total_seconds():g} s")
-        return length
-
-    return BeforeValidator(check)
-
-
-Poll = Annotated[timedelta, _between(timedelta(milliseconds=100), timedelta(hours=1))]
-Wait = Annotated[timedelta, _between(timedelta(0), timedelta(days=30))]
-Limit = Annotated[timedelta, _between(timedelta(seconds=1), timedelta(days=365))]
-
-
-class _Door(BaseModel):
-    model_config = ConfigDict(extra="forbid", alias_generator=to_camel, frozen=True, arbitrary_types_allowed=True)
-
-
-class RouteDoor(_Door):
+class RouteDoor(Door):
     virtual_service: Name
     route: Annotated[str, Field(min_length=1, max_length=253)] | None = None
     namespace: Label | None = None
 
 
-class TargetDoor(_Door):
+class TargetDoor(Door):
     host: Host
     routes: Annotated[list[RouteDoor], Field(min_length=1, max_length=16)]
 
 
-class StrategyDoor(_Door):
-    kind: Literal["steps"]
+class _StrategyDoor(Door):
+    """Each shape allows every kind: which one a document has is settled before its kind is checked."""
+
+    kind: Literal["evidence", "steps"]
+
+
+class StepsDoor(_StrategyDoor):
     steps: Annotated[list[Share], Field(min_length=1, max_length=30)]
     hold: Wait = timedelta(minutes=1)
     min_requests: Annotated[int, Field(ge=1, le=10**9, strict=True)] = 20
 
 
-class SpecDoor(_Door):
+class BakeDoor(Door):
+    lasting: Annotated[Wait, Field(alias="for")] = timedelta(minutes=10)
+    at: BakeAt = Fraction(1, 5)
+
+
+class EvidenceDoor(_StrategyDoor):
+    kind: Literal["evidence", "steps"] = "evidence"
+    rungs: Annotated[tuple[Rung, ...], Field(min_length=1, max_length=30)] = RUNGS
+    bake: BakeDoor = BakeDoor()
+    first: Annotated[Rung | None, BeforeValidator(or_auto)] = None
+    capacity: Literal["endpoints", "none"] = "endpoints"
+
+
+def _kind_of_strategy(value: object) -> str:
+    """What has steps is meant to be of that kind, whatever it says."""
+    given = value if isinstance(value, Mapping) else {}
+    return "<steps>" if given.get("kind") == "steps" or "steps" in given else "<evidence>"
+
+
+StrategyDoor = Annotated[
+    Annotated[StepsDoor, Tag("<steps>")] | Annotated[EvidenceDoor, Tag("<evidence>")], Discriminator(_kind_of_strategy)
+]
+
+
+class ReturnDoor(Door):
+    over: WarmUp = timedelta(0)
+
+
+class WindowDoor(Door):
+    start: Annotated[Moment, Field(alias="from")]
+    end: Annotated[Moment, Field(alias="to")]
+
+
+class SpecDoor(Door):
     target: TargetDoor
     stable: Label
     canary: Label
-    strategy: StrategyDoor
+    strategy: StrategyDoor = EvidenceDoor()
+    metrics: Annotated[list[MetricDoor], Field(min_length=1, max_length=16)] | None = None
     poll: Poll = timedelta(seconds=5)
+    mode: Mode = Mode.CONTROL
+    source: Source = Source.MESH
+    alpha: Annotated[float, chance(HIGHEST_CHANCE)] = 0.01
+    beta: Annotated[float, chance(HIGHEST_CHANCE)] = 0.05
+    budget: Budget = None
+    objective: Objective = 0.995
+    warm_up: WarmUp = timedelta(0)
+    blind_for: Blind | None = None
+    rollback_window: Afterwards = timedelta(minutes=10)
+    back: Annotated[ReturnDoor, Field(alias="return")] = ReturnDoor()
+    changes: Annotated[list[Change], Field(max_length=len(Change))] = Field(default_factory=list)
+    baseline: WindowDoor | None = None
     on_failure: OnFailure = OnFailure.ROLLBACK
     on_delete: OnDelete = OnDelete.STABLE
     on_deadline: OnDeadline = OnDeadline.HOLD
@@ -67,7 +121,7 @@ class SpecDoor(_Door):
     settle: Wait = timedelta(seconds=10)
 
 
-class MetadataDoor(_Door):
+class MetadataDoor(Door):
     """Kubernetes adds fields of its own to metadata (uid, managedFields, ...); they are let through and ignored."""
 
     model_config = ConfigDict(extra="ignore", alias_generator=to_camel, frozen=True)
@@ -76,7 +130,7 @@ class MetadataDoor(_Door):
     annotations: dict[str, str] = Field(default_factory=dict)
 
 
-class ShiftDoor(_Door):
+class ShiftDoor(Door):
     """`status` is ours to write: accepted, so that what was read can be applied again, and ignored."""
 
     api_version: Literal["tidegate.dev/v1alpha1"]
@@ -84,3 +138,7 @@ class ShiftDoor(_Door):
     metadata: MetadataDoor
     spec: SpecDoor
     status: Any = None
+
+
+SHAPES: dict[str, type[BaseModel]] = {**door_metrics.SHAPES, "<steps>": StepsDoor, "<evidence>": EvidenceDoor}
+"""The shapes of what can have several, by the mark that they leave in the path of a mistake."""

@@ -2,17 +2,17 @@
 
 import difflib
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from typing import Any, get_args
 
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from control.errors import Problem, SpecError
-from control.spec.door import RouteDoor, ShiftDoor, SpecDoor
+from control.spec.build import built
+from control.spec.door import SHAPES, ShiftDoor
 from control.spec.laws import Mistake, mistakes
-from control.spec.shift import StepStrategy, Target, TrafficShift
+from control.spec.shift import TrafficShift
 from control.spec.text import Path, Text, read_text
-from mesh.traffic import RouteRef
 
 MISSING = "is missing"
 
@@ -39,7 +39,7 @@ def parsed(text: Text, source: str, more: Iterable[Mistake] = ()) -> TrafficShif
     problems = {*text.problems, *(_problem(mistake, text, source) for mistake in [*found, *more])}
     if problems or door is None:
         raise SpecError(sorted(problems, key=lambda each: (each.line, each.column, each.message)))
-    return _shift(door)
+    return built(door)
 
 
 def _checked(data: Mapping[str, Any]) -> tuple[list[Mistake], ShiftDoor | None]:
@@ -63,10 +63,10 @@ def _dotted(path: Path) -> str:
 
 
 def _mistake(error: ErrorDetails) -> Mistake:
-    path = tuple(error["loc"])
+    path = tuple(part for part in error["loc"] if part not in SHAPES)
     match error["type"]:
         case "extra_forbidden":
-            return Mistake((*path, ""), "no such field", _near_miss(path))
+            return Mistake((*path, ""), "no such field", _near_miss(tuple(error["loc"])))
         case "missing":
             return Mistake(path, MISSING, "")
         case "value_error":
@@ -87,39 +87,17 @@ def _names_at(path: Path) -> list[str]:
     """The fields that the mapping at `path` may have."""
     model: type[BaseModel] = ShiftDoor
     for part in path:
-        if isinstance(part, int):
-            model = RouteDoor
-            continue
-        field = next(each for each in model.model_fields.values() if each.alias == part)
-        if isinstance(field.annotation, type) and issubclass(field.annotation, BaseModel):
-            model = field.annotation
+        if part in SHAPES:
+            model = SHAPES[str(part)]
+        elif isinstance(part, str):
+            field = next(each for name, each in model.model_fields.items() if part in (each.alias, name))
+            model = next(_models(field.annotation), model)
     return [field.alias or name for name, field in model.model_fields.items()]
 
 
-def _shift(door: ShiftDoor) -> TrafficShift:
-    spec, namespace = door.spec, door.metadata.namespace
-    return TrafficShift(
-        name=door.metadata.name,
-        namespace=namespace,
-        target=Target(spec.target.host, tuple(_refs(spec.target.routes, namespace))),
-        stable=spec.stable,
-        canary=spec.canary,
-        strategy=_strategy(spec),
-        poll=spec.poll,
-        on_failure=spec.on_failure,
-        on_delete=spec.on_delete,
-        on_deadline=spec.on_deadline,
-        deadline=spec.deadline,
-        grace_period=spec.grace_period,
-        settle=spec.settle,
-        annotations=tuple(sorted(door.metadata.annotations.items())),
-    )
-
-
-def _strategy(spec: SpecDoor) -> StepStrategy:
-    return StepStrategy(tuple(spec.strategy.steps), spec.strategy.hold, spec.strategy.min_requests)
-
-
-def _refs(routes: Iterable[RouteDoor], namespace: str) -> Iterator[RouteRef]:
-    for route in routes:
-        yield RouteRef(route.namespace or namespace, route.virtual_service, route.route)
+def _models(annotation: Any) -> Iterator[type[BaseModel]]:
+    """The doors that an annotation names, however deep: those of a list, of what may be left out."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        yield annotation
+    for each in get_args(annotation):
+        yield from _models(each)

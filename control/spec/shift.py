@@ -3,17 +3,41 @@
 import hashlib
 import json
 from dataclasses import dataclass, field
-from datetime import timedelta
+from datetime import datetime, timedelta
 from enum import StrEnum
 from fractions import Fraction
 from typing import Any
 
-from control.spec.quantity import duration_text, share_text
+from control.spec.metric import DEFAULT_METRICS, Metric
+from control.spec.quantity import duration_text, number, rate_text
+from control.spec.strategy import EvidenceStrategy, Strategy
+from control.spec.written import metric_document, moment_text, strategy_document
 from mesh.traffic import RouteRef, TrafficSplit
 
 API_VERSION = "tidegate.dev/v1alpha1"
 KIND = "TrafficShift"
 HANDS_OFF = "tidegate.dev/hands-off"
+
+
+class Mode(StrEnum):
+    """`control`: weights are written. `observe`: everything is decided and recorded, and nothing is written."""
+
+    CONTROL = "control"
+    OBSERVE = "observe"
+
+
+class Source(StrEnum):
+    """Who counts requests: the Envoys of the local mesh, or a Prometheus that has Istio's standard metrics."""
+
+    MESH = "mesh"
+    PROMETHEUS = "prometheus"
+
+
+class Change(StrEnum):
+    """What of its calls a release changes: how long they may take, or how often they are tried."""
+
+    TIMEOUT = "timeout"
+    RETRIES = "retries"
 
 
 class OnFailure(StrEnum):
@@ -49,16 +73,11 @@ class Target:
 
 
 @dataclass(frozen=True, slots=True)
-class StepStrategy:
-    """Fixed steps, in order, the last one 100 %.
+class Window:
+    """A span of the past, `start` included."""
 
-    `hold` counts from the moment at which every proxy has acknowledged the step. `min_requests` canary requests are
-    needed at each step before it can be judged.
-    """
-
-    steps: tuple[Fraction, ...]
-    hold: timedelta = timedelta(minutes=1)
-    min_requests: int = 20
+    start: datetime
+    end: datetime
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +87,12 @@ class TrafficShift:
     `poll` is the time between two looks, `settle` how long a write is given to reach the proxies where the mesh can't
     tell, `grace_period` how long a person's change towards stable is respected before it is repaired, `deadline` the
     longest time from the first step to the end (None: no limit).
+
+    `alpha` is the highest chance that a version within tolerance is rolled back, `beta` that one outside the proof
+    margin is promoted. `budget` is how many requests the shift may make fail (None: worked out from `objective`, the
+    share of requests that must succeed). `warm_up` is how long a new process is judged by a loose margin,
+    `blind_for` how long the counters may be silent before the weight goes to 0, `rollback_window` how long after 100 %
+    the objective may still take the traffic back, `return_over` how long a return lasts that nobody is in a hurry for.
     """
 
     name: str
@@ -75,7 +100,7 @@ class TrafficShift:
     target: Target
     stable: str
     canary: str
-    strategy: StepStrategy
+    strategy: Strategy = field(default_factory=EvidenceStrategy)
     poll: timedelta = timedelta(seconds=5)
     on_failure: OnFailure = OnFailure.ROLLBACK
     on_delete: OnDelete = OnDelete.STABLE
@@ -84,6 +109,19 @@ class TrafficShift:
     grace_period: timedelta = timedelta(minutes=5)
     settle: timedelta = timedelta(seconds=10)
     annotations: tuple[tuple[str, str], ...] = field(default=())
+    mode: Mode = Mode.CONTROL
+    source: Source = Source.MESH
+    alpha: float = 0.01
+    beta: float = 0.05
+    metrics: tuple[Metric, ...] = DEFAULT_METRICS
+    budget: float | None = None
+    objective: float = 0.995
+    warm_up: timedelta = timedelta(0)
+    blind_for: timedelta = timedelta(minutes=1)
+    rollback_window: timedelta = timedelta(minutes=10)
+    return_over: timedelta = timedelta(0)
+    changes: tuple[Change, ...] = ()
+    baseline: Window | None = None
 
     @property
     def key(self) -> tuple[str, str]:
@@ -127,19 +165,35 @@ def _spec(shift: TrafficShift) -> dict[str, Any]:
         "stable": shift.stable,
         "canary": shift.canary,
         "poll": duration_text(shift.poll),
-        "strategy": {
-            "kind": "steps",
-            "steps": [share_text(share) for share in shift.strategy.steps],
-            "hold": duration_text(shift.strategy.hold),
-            "minRequests": shift.strategy.min_requests,
-        },
+        "strategy": strategy_document(shift.strategy),
+        "metrics": [metric_document(each) for each in shift.metrics],
+        "mode": shift.mode.value,
+        "source": shift.source.value,
+        "alpha": rate_text(shift.alpha),
+        "beta": rate_text(shift.beta),
+        "budget": "auto" if shift.budget is None else number(shift.budget),
+        "objective": rate_text(shift.objective),
+        "warmUp": duration_text(shift.warm_up),
+        "blindFor": duration_text(shift.blind_for),
+        "rollbackWindow": duration_text(shift.rollback_window),
+        "return": {"over": duration_text(shift.return_over)},
+        "changes": [each.value for each in shift.changes],
         "onFailure": shift.on_failure.value,
         "onDelete": shift.on_delete.value,
         "onDeadline": shift.on_deadline.value,
         "gracePeriod": duration_text(shift.grace_period),
         "settle": duration_text(shift.settle),
     }
-    return spec | ({"deadline": duration_text(shift.deadline)} if shift.deadline is not None else {})
+    return spec | _optional(shift)
+
+
+def _optional(shift: TrafficShift) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    if shift.deadline is not None:
+        found["deadline"] = duration_text(shift.deadline)
+    if shift.baseline is not None:
+        found["baseline"] = {"from": moment_text(shift.baseline.start), "to": moment_text(shift.baseline.end)}
+    return found
 
 
 def _route(shift: TrafficShift, ref: RouteRef) -> dict[str, str]:

@@ -108,7 +108,7 @@ MISTAKES = {
     ),
     "an unknown field that resembles nothing gets the list": (
         GOOD.replace("poll: 2s", "zzz: 2s"),
-        ["shift.yaml:12:3: spec.zzz: no such field (known here: target, stable, canary, strategy, poll, "],
+        ["shift.yaml:12:3: spec.zzz: no such field (known here: target, stable, canary, strategy, metrics, "],
     ),
     "an unknown field of a route": (
         GOOD.replace("route: primary", "rout: primary"),
