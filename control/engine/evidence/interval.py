@@ -1,0 +1,179 @@
+"""By how much does the canary's bad rate differ from stable's? Bounds that hold at every look at once.
+
+For any difference d, of either sign, the claim "the canary's rate is at least stable's plus d" is tested by the bet
+that harm is tested by, with ratio 1 and a factor A < 1:
+
+    E_d = A^x * B^y * exp((1 - A) * n_canary * d),      B = 1 + (1 - A) * n_canary / n_stable
+
+Its expectation is at most exp((A - 1) n_canary (p - q - d)) by the same two lines, so at most 1 while the claim holds.
+The product over polls has one exponent that is linear in d, so that two running sums a factor hold the test of every d
+at once (L the part without d, N the slope), and
+
+    log E_d = log mean over the factors of exp(L + N d)
+
+rises with d. The smallest d at which it reaches 1 / gamma is the upper bound: by Ville's inequality it ever falls below
+the true difference with probability at most gamma. Factors A > 1 test "at most stable's plus d" and give the lower
+bound. Swapping the versions maps A to B and N d to itself: nothing special happens at d = 0.
+
+Where the difference drifts, what is bounded is its mean, weighted by n_canary n_stable / n a poll. That weight is the
+estimate's, too (Mantel and Haenszel), so that a share that grows while the rates drift is no difference.
+
+Choosing A: as for harm, A = q(m) / q(1) from the realised share, for m from far below 1 to far above. Metrics that one
+request can add several bad tries to, and clumped failures, temper the exponent (1 / tries, 1 / phi), as for harm.
+
+Example: 0 bad of 1,000 beside 0 of 9,000: the upper bound is (ln 40 + ln 6) / 980 = 0.55 %, a little less for the other
+factors' help (the rule of three has 0.37 % for one look), the lower one -0.07 %.
+Example: 50 of 2,500 beside 68 of 22,500: 1.7 %, from 0.88 % to 2.84 %.
+Example: nothing counted yet: from -100 % to 100 %, and no estimate.
+
+Source: Ville 1939; Howard et al., "Time-uniform, nonparametric, nonasymptotic confidence sequences", 2021 (inverting
+tests that hold at any time); Mantel & Haenszel 1959.
+Limits: it speaks of the processes that ran. How much of it is their hosts' doing, a single pod can't tell.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from control.engine.evidence.bets import log_factors, log_mean
+from control.engine.evidence.terms import Bools, Floats, Terms, columns
+
+if TYPE_CHECKING:
+    from control.engine.evidence import Poll
+
+BELOW = (0.02, 0.5, 0.8, 0.92, 0.97, 0.99)
+ABOVE = tuple(1.0 / times for times in BELOW)
+"""Rates that are bet on, as multiples of stable's: for the upper bound, and for the lower one."""
+CAP = 3.0
+CLUMPED = 1.5
+"""From this dispersion on no bet goes beyond `CAP`: gamma-like noise has no expectation there."""
+COVERED = 0.95
+"""How often both bounds hold, at all looks together: half of the rest is each one's."""
+_LOG_BAR = math.log(2.0 / (1.0 - COVERED))
+_STEPS, _NEAR = 40, 1e-9
+
+
+@dataclass(frozen=True, slots=True)
+class Sums:
+    """What all polls so far add up to, for each run and test: L and N of each factor, and the estimate's two parts.
+
+    Units: `below` and `above` of shape (runs, tests, factors, 2), `weighted` of shape (runs, tests, 2): the sum of
+    weight times difference, and of weights.
+    """
+
+    below: Floats
+    above: Floats
+    weighted: Floats
+
+    def numbers(self) -> list[float]:
+        """A run of length 1 as floats, bit for bit: 26 a test."""
+        return [float(each) for field in fields(self) for each in np.ravel(getattr(self, field.name)[0])]
+
+    @staticmethod
+    def of(terms: Terms, numbers: Sequence[float]) -> "Sums":
+        """The run whose `numbers` these are. Raises: ValueError when they are of other tests."""
+        tests = len(terms.tests)
+        below, above = 2 * tests * len(BELOW), 2 * tests * len(ABOVE)
+        flat = np.array(numbers, dtype=np.float64)
+        if flat.size != below + above + 2 * tests:
+            raise ValueError(f"{flat.size} numbers are no sums of {tests} tests")
+        return Sums(
+            flat[:below].reshape(1, tests, len(BELOW), 2),
+            flat[below : below + above].reshape(1, tests, len(ABOVE), 2),
+            flat[below + above :].reshape(1, tests, 2),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """Canary's rate minus stable's. Units: bad requests (or tries) a request, each of shape (runs, tests); the estimate
+    is nan while nothing was compared.
+    """
+
+    estimate: Floats
+    low: Floats
+    high: Floats
+
+
+def fresh_interval(terms: Terms, runs: int = 1) -> Sums:
+    """Nothing is known yet."""
+    tests = len(terms.tests)
+    below, above = (np.zeros((runs, tests, len(grid), 2)) for grid in (BELOW, ABOVE))
+    return Sums(below, above, np.zeros((runs, tests, 2)))
+
+
+def widen(terms: Terms, sums: Sums, poll: "Poll", phi: Floats) -> Sums:
+    """The sums with what one poll adds: one call beside `weigh`, with the same terms and poll.
+
+    The lower bound speaks of harm and takes the polls that may count as such; the upper one those that may count as
+    proof. A window of warming up counts for neither, being no fair comparison.
+
+    Units: `phi` of shape (runs, tests): the dispersion by which `weigh` tempers this poll.
+    """
+    tempered = np.maximum(phi, 1.0) * columns(terms).tries
+    harm, proof = poll.harm & ~poll.warm, poll.proof & ~poll.warm
+    below = np.broadcast_to(np.array(BELOW), (*phi.shape, len(BELOW)))
+    above = np.minimum(np.array(ABOVE), np.where(phi > CLUMPED, CAP, np.inf)[..., None])
+    return Sums(
+        sums.below + _added(poll, below, tempered, proof),
+        sums.above + _added(poll, above, tempered, harm),
+        sums.weighted + np.where((harm | proof)[:, None, None], _compared(poll), 0.0),
+    )
+
+
+def _added(poll: "Poll", times: Floats, tempered: Floats, counts: Bools) -> Floats:
+    """L and N of one poll for each factor, strata multiplied. Units: `times` of shape (runs, tests, factors)."""
+    n_c, x, n_s, y = _four(poll)
+    log_a, log_b, a = log_factors(n_c, n_s, 1.0, times[..., None, :])
+    log_e = x[..., None] * log_a + y[..., None] * log_b
+    both = np.stack([log_e, (1.0 - a) * n_c[..., None]], axis=-1).sum(axis=-3)
+    return np.where(counts[:, None, None, None], both / tempered[..., None, None], 0.0)
+
+
+def _four(poll: "Poll") -> tuple[Floats, Floats, Floats, Floats]:
+    return poll.canary[..., 0], poll.canary[..., 1], poll.stable[..., 0], poll.stable[..., 1]
+
+
+def _compared(poll: "Poll") -> Floats:
+    """Weight times difference, and weight, summed over strata."""
+    n_c, x, n_s, y = _four(poll)
+    both = (n_c > 0) & (n_s > 0)
+    n = np.where(both, n_c + n_s, 1.0)
+    weighted = np.where(both, (x * n_s - y * n_c) / n, 0.0)
+    return np.stack([weighted, np.where(both, n_c * (n_s / n), 0.0)], axis=-1).sum(axis=-2)
+
+
+def interval(terms: Terms, sums: Sums) -> Difference:
+    """The difference and its bounds: wrong at any time of a run with probability at most 1 - `COVERED`."""
+    most = columns(terms).tries
+    weighted, weight = sums.weighted[..., 0], sums.weighted[..., 1]
+    estimate = np.where(weight > 0, weighted / np.where(weight > 0, weight, 1.0), np.nan)
+    high = _least(sums.below[..., 0], sums.below[..., 1], most)
+    low = -_least(sums.above[..., 0], -sums.above[..., 1], most)
+    return Difference(estimate, np.fmin(low, estimate), np.fmax(high, estimate))
+
+
+def _least(log_e: Floats, slope: Floats, most: Floats) -> Floats:
+    """The least d with log mean exp(L + N d) at the bar, within +-most.
+
+    By Newton's steps from the right: the curve is convex and rises, so that each step ends at the bar or above it, and
+    wherever one stops the bound holds.
+    """
+    known = slope > 0
+    alone = (_LOG_BAR + math.log(slope.shape[-1]) - log_e) / np.where(known, slope, 1.0)
+    d = np.minimum(np.where(known, alone, np.inf).min(axis=-1), most)
+    for _ in range(_STEPS):
+        above, steep = _height(log_e + slope * d[..., None], slope)
+        if not (above > _NEAR).any():
+            break
+        d = np.where((above > 0) & (steep > 0), d - above / np.where(steep > 0, steep, 1.0), d)
+    return np.clip(d, -most, most)
+
+
+def _height(log_e: Floats, slope: Floats) -> tuple[Floats, Floats]:
+    """How far the log of the mean is above the bar, and how steep."""
+    parts = np.exp(log_e - log_e.max(axis=-1, keepdims=True))
+    return log_mean(log_e) - _LOG_BAR, (parts * slope).sum(axis=-1) / parts.sum(axis=-1)
