@@ -143,7 +143,7 @@ def _compared(poll: "Poll") -> Floats:
     both = (n_c > 0) & (n_s > 0)
     n = np.where(both, n_c + n_s, 1.0)
     weighted = np.where(both, (x * n_s - y * n_c) / n, 0.0)
-    return np.stack([weighted, np.where(both, n_c * (n_s / n), 0.0)], axis=-1).sum(axis=-2)
+    return np.asarray(np.stack([weighted, np.where(both, n_c * (n_s / n), 0.0)], axis=-1).sum(axis=-2))
 
 
 def interval(terms: Terms, sums: Sums) -> Difference:
@@ -170,7 +170,7 @@ def _least(log_e: Floats, slope: Floats, most: Floats) -> Floats:
         if not (above > _NEAR).any():
             break
         d = np.where((above > 0) & (steep > 0), d - above / np.where(steep > 0, steep, 1.0), d)
-    return np.clip(d, -most, most)
+    return np.asarray(np.clip(d, -most, most))
 
 
 def _height(log_e: Floats, slope: Floats) -> tuple[Floats, Floats]:
