@@ -1,0 +1,92 @@
+"""What does the evidence say now? Numbers that a decision, a sentence and a screen are made of."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from control.engine.evidence.bets import log_mean, log_merged, mixed
+from control.engine.evidence.dispersion import phi
+from control.engine.evidence.pods import suspect
+from control.engine.evidence.terms import Bools, Floats, Ints, Terms, columns
+from control.engine.evidence.tide import CAPPED_FROM, Tide, tolerated
+
+ENOUGH_BAD = 20
+"""Bad requests of stable from which the averaging bets (F5) may hold the multiplying ones (F6) back."""
+CATASTROPHE = np.log(1e6)
+"""Evidence of F6 that needs no second opinion. Units: log E."""
+EXCESSES = np.geomspace(0.0005, 1.0, 34)
+"""Bounds on the excess rate that are looked at. Units: bad requests a request."""
+LATELY = 50.0
+"""Requests of stable of late from which its own failing is told."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Findings:
+    """Units: (runs, tests) or (runs,), in the order of the tests.
+
+    `log_harm`, `log_proof`: log of the evidence for harm, and for being within the proven margin. `log_total`: harm
+    over all tests. `upper`: with confidence 1 - beta, the excess rate of failed requests is below this. `excess`,
+    `excess_sd`: failed requests beyond stable's rate so far. `phi`: dispersion; `ratio`: the tolerated ratio, widened.
+    `pod`: the process slot that alone carries the leading test's harm, or -1. `log_misrouted`: evidence that requests
+    do not follow the weights. `outage`: stable itself is failing. `leading`: the test that says most.
+    """
+
+    log_harm: Floats
+    log_total: Floats
+    log_proof: Floats
+    upper: Floats
+    excess: Floats
+    excess_sd: Floats
+    phi: Floats
+    ratio: Floats
+    pod: Ints
+    log_misrouted: Floats
+    outage: Bools
+    counts: Floats
+    leading: Ints
+
+
+def findings(terms: Terms, tide: Tide) -> Findings:
+    column = columns(terms)
+    seen_phi = phi(tide.seen, column)
+    ratio, extra = tolerated(tide, column, np.zeros(len(tide.polls), bool))
+    log_harm = harm(tide, seen_phi)
+    leading = (log_harm + column.log_weight).argmax(axis=-1)
+    rows = np.arange(len(leading))
+    by_test = suspect(tide.canary_pods, tide.counts[..., 2:], seen_phi, ratio, extra, terms.hold_at)
+    return Findings(
+        log_harm=log_harm,
+        log_total=log_merged(log_harm, column.log_weight),
+        log_proof=log_mean(tide.proof),
+        upper=upper(terms, tide),
+        excess=tide.excess,
+        excess_sd=np.sqrt(tide.excess_variance),
+        phi=seen_phi,
+        ratio=ratio,
+        pod=by_test[rows, leading],
+        log_misrouted=mixed(tide.routing, tide.routing_polls)[:, 0],
+        outage=(tide.lately[:, 0] >= LATELY) & (tide.lately[:, 1] >= terms.outage * tide.lately[:, 0]),
+        counts=tide.counts,
+        leading=leading,
+    )
+
+
+def harm(tide: Tide, seen_phi: Floats) -> Floats:
+    """log of the evidence for harm (runs, tests).
+
+    Where events clump, the smaller of both kinds of bets: it is valid if either is. A catastrophe needs one only.
+    """
+    multiplied, averaged = mixed(tide.harm, tide.polls), mixed(tide.block, tide.polls)
+    both = (seen_phi > CAPPED_FROM) & (tide.counts[..., 3] >= ENOUGH_BAD) & (multiplied < CATASTROPHE)
+    return np.where(both, np.minimum(multiplied, averaged), multiplied)
+
+
+def upper(terms: Terms, tide: Tide) -> Floats:
+    """The smallest excess rate that can be ruled out (runs,); 1 while none can. The worst of the counted tests."""
+    counted = columns(terms).counted
+    if not counted.any():
+        return np.ones(len(tide.polls))
+    log, gain = tide.upper_log[:, counted, :, None], tide.upper_gain[:, counted, :, None]
+    ruled_out = log_mean(np.moveaxis(log + gain * EXCESSES, -2, -1)) >= terms.log_proof
+    smallest = np.where(ruled_out, EXCESSES, 1.0).min(axis=-1)
+    return np.asarray(smallest.max(axis=-1))
