@@ -58,6 +58,11 @@ class Documents(Protocol):
         Raises: Conflict, Rejected, Unavailable.
         """
 
+    async def differences(self, namespace: str, host: str, versions: Sequence[str]) -> tuple[str, ...]:
+        """Where callers wait or retry otherwise for one of these subsets of the host: each field with its values, as
+        a person reads it. Raises Unavailable.
+        """
+
     def changes(self) -> AsyncIterator[RouteRef | None]:
         """Yields whenever a document may have changed (None: anything may have). Ends never; reconnects by itself."""
 

@@ -20,7 +20,16 @@ from mesh.runner.own_ports import Address
 from mesh.runner.taken import address_of, refusal_by_others, unavailable
 from mesh.xds.server import AdsServer
 from mesh.xds.snapshot import Kind, Snapshot, inconsistencies, snapshot
-from mesh.xds.translate import EncodeCache, NodeResources, ProxyNode, check, node_resources, proxies
+from mesh.xds.translate import (
+    Difference,
+    EncodeCache,
+    NodeResources,
+    ProxyNode,
+    check,
+    differences,
+    node_resources,
+    proxies,
+)
 
 SEPARATOR = b"---\n"
 WITHOUT_LISTENERS = ("DestinationRule", "PeerAuthentication", "VirtualService")
@@ -134,6 +143,10 @@ class LiveMesh:
                 if kind is not Kind.ROUTE or resource in routes[name]
             ),
         )
+
+    def differences(self, host: str, versions: Sequence[str]) -> tuple[Difference, ...]:
+        """Where callers wait or retry otherwise for one of the versions, as the live documents have it."""
+        return differences(self.world.documents, host, versions, self._cache)
 
     def changes_after(self, beat: int) -> list[DocumentKey]:
         """Documents that changed after a beat of `changed`, each once."""

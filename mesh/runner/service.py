@@ -63,6 +63,12 @@ class MeshService(mesh_pb2_grpc.MeshServiceServicer):  # names and parameters ar
     async def ListProxies(self, request: Any, context: Any) -> Any:  # noqa: ARG002
         return mesh_pb2.ListProxiesResponse(proxies=[self._proxy(name) for name in sorted(self._live.held)])
 
+    async def CompareVersions(self, request: Any, context: Any) -> Any:  # noqa: ARG002
+        found = self._live.differences(request.host, request.versions)
+        return mesh_pb2.CompareVersionsResponse(
+            differences=[mesh_pb2.Difference(field=each.field, values=each.values) for each in found]
+        )
+
     def _patch(self, key: DocumentKey, patch: WeightPatch) -> str:
         """One step without interruption: read what a person may have just written, prepare, write, go live."""
         self._catch_up(self._live.document(key).file)

@@ -21,6 +21,8 @@ class ScriptedMesh(mesh_pb2_grpc.MeshServiceServicer):
 
     text: str = ""
     proxies: list[mesh_pb2.Proxy] = field(default_factory=list)
+    differences: list[mesh_pb2.Difference] = field(default_factory=list)
+    compared: list[mesh_pb2.CompareVersionsRequest] = field(default_factory=list)
     revision: mesh_pb2.RevisionStatus = field(default_factory=mesh_pb2.RevisionStatus)
     fails: grpc.StatusCode | None = None
     patches: list[mesh_pb2.PatchWeightsRequest] = field(default_factory=list)
@@ -65,6 +67,11 @@ class ScriptedMesh(mesh_pb2_grpc.MeshServiceServicer):
     async def ListProxies(self, request: Any, context: Any) -> Any:
         await self._check(context)
         return mesh_pb2.ListProxiesResponse(proxies=self.proxies)
+
+    async def CompareVersions(self, request: Any, context: Any) -> Any:
+        await self._check(context)
+        self.compared.append(request)
+        return mesh_pb2.CompareVersionsResponse(differences=self.differences)
 
     async def _check(self, context: Any) -> None:
         if dict(context.invocation_metadata()).get("authorization") != f"Bearer {TOKEN}":

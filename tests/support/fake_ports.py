@@ -202,6 +202,9 @@ class _Documents:
         self.world.kill("apply", "after")
         return Applied(patch.ref, _view(self.world, patch.ref).revision)
 
+    async def differences(self, namespace: str, host: str, versions: Sequence[str]) -> tuple[str, ...]:
+        return ()
+
     def changes(self) -> AsyncIterator[RouteRef | None]:
         raise NotImplementedError("ticks are taken by hand")
 

@@ -1,7 +1,7 @@
 """What do the mesh's documents say, and how are new weights written? Through MeshService, which owns the files."""
 
 import asyncio
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Iterable, Sequence
 
 import grpc
 from tidegate.mesh.v1 import mesh_pb2
@@ -10,6 +10,7 @@ from control.adapters.localmesh.channel import MeshChannel, answer
 from control.errors import NotFound, Rejected, Unavailable
 from control.ports import Applied
 from mesh.istio.document import Document, read_documents
+from mesh.istio.hosts import full_name
 from mesh.istio.problem import RouteNotFound, WeightRefused
 from mesh.istio.weights import RouteView, WeightPatch, route_view
 from mesh.traffic import RouteRef
@@ -44,6 +45,14 @@ class LocalDocuments:
         response = await answer(call)
         return Applied(patch.ref, response.revision)
 
+    async def differences(self, namespace: str, host: str, versions: Sequence[str]) -> tuple[str, ...]:
+        request = mesh_pb2.CompareVersionsRequest(host=full_name(host, namespace), versions=versions)
+        call = self._channel.stub.CompareVersions(
+            request, timeout=self._channel.deadline_s, metadata=self._channel.metadata
+        )
+        response = await answer(call)
+        return tuple(_difference(each, versions) for each in response.differences)
+
     async def changes(self) -> AsyncIterator[RouteRef | None]:
         while True:
             yield None  # whatever happened while nobody watched
@@ -65,6 +74,12 @@ async def live_documents(channel: MeshChannel, kinds: Iterable[str]) -> list[Doc
     request = mesh_pb2.GetDocumentsRequest(kinds=list(kinds))
     response = await answer(channel.stub.GetDocuments(request, timeout=channel.deadline_s, metadata=channel.metadata))
     return [_document(message) for message in response.documents]
+
+
+def _difference(message: mesh_pb2.Difference, versions: Sequence[str]) -> str:
+    """Example: "timeout (v1: 5s, v2: no limit)"."""
+    values = ", ".join(f"{version}: {value}" for version, value in zip(versions, message.values, strict=True))
+    return f"{message.field} ({values})"
 
 
 def _document(message: mesh_pb2.Document) -> Document:

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from mesh.istio.document import Document
 from mesh.xds.translate import nodes
 from mesh.xds.translate.check import check
+from mesh.xds.translate.differences import Difference, differences
 from mesh.xds.translate.encode import EncodeCache
 from mesh.xds.translate.proxies import proxy_nodes
 from mesh.xds.translate.registry import registry
@@ -24,12 +25,14 @@ __all__ = [
     "ENDPOINT",
     "LISTENER",
     "ROUTE",
+    "Difference",
     "EncodeCache",
     "NodeResources",
     "ProxyKind",
     "ProxyNode",
     "Resource",
     "check",
+    "differences",
     "node_resources",
     "proxies",
 ]

@@ -21,8 +21,10 @@ from mesh.runner.service import MeshService
 from mesh.runner.token import BadToken, read_or_make
 from mesh.xds.server import AdsServer
 from tests.mesh.runner.test_live import files
-from tests.support.mesh_running import ROUTES, RunningMesh
+from tests.support.mesh_running import ECHO, ROUTES, RULE, RunningMesh
 
+PATIENT = """labels: {{version: v2}},
+       trafficPolicy: {{connectionPool: {{tcp: {{connectTimeout: 30s}}}}}}"""
 EDGE = mesh_pb2.DocumentName(kind="VirtualService", namespace="default", name="edge")
 
 
@@ -158,6 +160,15 @@ async def test_proxies_are_listed_with_what_they_hold(mesh: RunningMesh) -> None
         ("ingress.default", ["edge"]),
     ]
     assert not any(each.connected or each.incarnation for each in answer.proxies)
+
+
+async def test_versions_are_compared_as_the_live_documents_have_them(mesh: RunningMesh) -> None:
+    request = mesh_pb2.CompareVersionsRequest(host=ECHO, versions=["v1", "v2"])
+    assert not (await mesh.stub.CompareVersions(request, metadata=mesh.metadata)).differences
+    rule = RULE.replace("labels: {{version: v2}}", PATIENT)
+    mesh.mesh.live.apply({**mesh.mesh.live.known_files(), "rule.yaml": rule.format().encode()})
+    (found,) = (await mesh.stub.CompareVersions(request, metadata=mesh.metadata)).differences
+    assert (found.field, list(found.values)) == ("connectionPool.tcp.connectTimeout", ["10s", "30s"])
 
 
 async def test_a_taken_address_of_the_api_is_told(mesh: RunningMesh, tmp_path: Path) -> None:

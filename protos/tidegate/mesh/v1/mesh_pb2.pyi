@@ -153,3 +153,25 @@ class Proxy(_message.Message):
     connected: bool
     holds: _containers.RepeatedCompositeFieldContainer[DocumentName]
     def __init__(self, id: _Optional[str] = ..., admin: _Optional[str] = ..., incarnation: _Optional[int] = ..., connected: _Optional[bool] = ..., holds: _Optional[_Iterable[_Union[DocumentName, _Mapping]]] = ...) -> None: ...
+
+class CompareVersionsRequest(_message.Message):
+    __slots__ = ("host", "versions")
+    HOST_FIELD_NUMBER: _ClassVar[int]
+    VERSIONS_FIELD_NUMBER: _ClassVar[int]
+    host: str
+    versions: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, host: _Optional[str] = ..., versions: _Optional[_Iterable[str]] = ...) -> None: ...
+
+class CompareVersionsResponse(_message.Message):
+    __slots__ = ("differences",)
+    DIFFERENCES_FIELD_NUMBER: _ClassVar[int]
+    differences: _containers.RepeatedCompositeFieldContainer[Difference]
+    def __init__(self, differences: _Optional[_Iterable[_Union[Difference, _Mapping]]] = ...) -> None: ...
+
+class Difference(_message.Message):
+    __slots__ = ("field", "values")
+    FIELD_FIELD_NUMBER: _ClassVar[int]
+    VALUES_FIELD_NUMBER: _ClassVar[int]
+    field: str
+    values: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, field: _Optional[str] = ..., values: _Optional[_Iterable[str]] = ...) -> None: ...

@@ -60,6 +60,11 @@ class MeshServiceStub:
                 request_serializer=tidegate_dot_mesh_dot_v1_dot_mesh__pb2.ListProxiesRequest.SerializeToString,
                 response_deserializer=tidegate_dot_mesh_dot_v1_dot_mesh__pb2.ListProxiesResponse.FromString,
                 _registered_method=True)
+        self.CompareVersions = channel.unary_unary(
+                '/tidegate.mesh.v1.MeshService/CompareVersions',
+                request_serializer=tidegate_dot_mesh_dot_v1_dot_mesh__pb2.CompareVersionsRequest.SerializeToString,
+                response_deserializer=tidegate_dot_mesh_dot_v1_dot_mesh__pb2.CompareVersionsResponse.FromString,
+                _registered_method=True)
 
 
 class MeshServiceServicer:
@@ -102,6 +107,13 @@ class MeshServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def CompareVersions(self, request, context):
+        """Where callers wait or retry otherwise for one version of a host than for another, as the live documents have it.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
 
 def add_MeshServiceServicer_to_server(servicer, server):
     rpc_method_handlers = {
@@ -129,6 +141,11 @@ def add_MeshServiceServicer_to_server(servicer, server):
                     servicer.ListProxies,
                     request_deserializer=tidegate_dot_mesh_dot_v1_dot_mesh__pb2.ListProxiesRequest.FromString,
                     response_serializer=tidegate_dot_mesh_dot_v1_dot_mesh__pb2.ListProxiesResponse.SerializeToString,
+            ),
+            'CompareVersions': grpc.unary_unary_rpc_method_handler(
+                    servicer.CompareVersions,
+                    request_deserializer=tidegate_dot_mesh_dot_v1_dot_mesh__pb2.CompareVersionsRequest.FromString,
+                    response_serializer=tidegate_dot_mesh_dot_v1_dot_mesh__pb2.CompareVersionsResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -267,6 +284,33 @@ class MeshService:
             '/tidegate.mesh.v1.MeshService/ListProxies',
             tidegate_dot_mesh_dot_v1_dot_mesh__pb2.ListProxiesRequest.SerializeToString,
             tidegate_dot_mesh_dot_v1_dot_mesh__pb2.ListProxiesResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def CompareVersions(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/tidegate.mesh.v1.MeshService/CompareVersions',
+            tidegate_dot_mesh_dot_v1_dot_mesh__pb2.CompareVersionsRequest.SerializeToString,
+            tidegate_dot_mesh_dot_v1_dot_mesh__pb2.CompareVersionsResponse.FromString,
             options,
             channel_credentials,
             insecure,

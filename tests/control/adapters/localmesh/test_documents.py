@@ -188,3 +188,17 @@ async def test_changes_name_routes_and_survive_a_mesh_that_goes_and_comes() -> N
     assert first == [None, RouteRef("default", "echo"), None]
     assert again is None, "a reconnection: anything may have changed meanwhile"
     assert (last, mesh.watches) == (RouteRef("default", "edge"), 2)
+
+
+async def test_what_differs_between_versions_is_told_with_its_values() -> None:
+    mesh = ScriptedMesh(differences=[mesh_pb2.Difference(field="timeout", values=["no limit", "5s"])])
+    async with serving(mesh) as channel:
+        told = await LocalDocuments(channel).differences("default", "echo", ("v1", "v2"))
+    assert told == ("timeout (v1: no limit, v2: 5s)",)
+    assert [(each.host, list(each.versions)) for each in mesh.compared] == [(ECHO, ["v1", "v2"])]
+
+
+async def test_a_mesh_that_cannot_compare_is_unavailable() -> None:
+    async with serving(ScriptedMesh(fails=grpc.StatusCode.UNAVAILABLE)) as channel:
+        with pytest.raises(Unavailable):
+            await LocalDocuments(channel).differences("default", "echo", ("v1", "v2"))
