@@ -9,7 +9,7 @@ out. - A request whose caller went away (cancelled, or its own deadline passed f
 in `upstream_rq_completed`. Envoy resets its try, as it does at a timeout: `upstream_rq_tx_reset` less the timeouts
 counts them. They are charged as CANCELLED (1), so that a version that hangs is not invisible. - A route to a cluster
 that Envoy doesn't have is charged to no cluster. It cannot occur here: the mesh refuses such documents. - Histograms
-are merged at Envoy's flush interval (5 s), so latency lags the counters by up to that.
+are merged at Envoy's flush interval (1 s, see `mesh.envoy.bootstrap`): latency lags the counters by up to that.
 """
 
 import re

@@ -7,7 +7,7 @@ import grpc
 import pytest
 
 from control.adapters.localmesh.metrics import LocalMetrics
-from control.engine.readings import Counts, SeriesKey
+from control.engine.readings import Counts, PodCounts, Reading, SeriesKey
 from control.errors import Unavailable
 from control.ports import MetricsQuery
 from tests.support.control_envoy import envoy
@@ -18,18 +18,23 @@ from tests.support.mesh_wait import until
 QUERY = MetricsQuery("default", "echo", ("v1", "refused", "empty"))
 UNAVAILABLE, DEADLINE, INTERNAL, NOT_FOUND = 14, 4, 13, 5
 
-# path, what the caller gives up after, the version charged, what three such requests add
+# path, the version charged, what three such requests add, and what they add to the one process of the version
 CASES = [
-    ("/v1/OK", None, "v1", Counts(ended={0: 3})),
-    ("/v1/UNAVAILABLE_ONCE", None, "v1", Counts(ended={0: 3}, retries=3)),
-    ("/v1/UNAVAILABLE", None, "v1", Counts(ended={UNAVAILABLE: 3}, retries=6, retries_exhausted=3)),
-    ("/v1/UNAVAILABLE_AFTER", None, "v1", Counts(ended={UNAVAILABLE: 3})),
-    ("/v1/INTERNAL", None, "v1", Counts(ended={INTERNAL: 3})),
-    ("/v1/INTERNAL_AFTER", None, "v1", Counts(ended={INTERNAL: 3})),
-    ("/v1/NOT_FOUND", None, "v1", Counts(ended={NOT_FOUND: 3})),
-    ("/short/HANG", None, "v1", Counts(ended={UNAVAILABLE: 3})),
-    ("/refused/OK", None, "refused", Counts(ended={UNAVAILABLE: 3}, retries=6, retries_exhausted=3)),
-    ("/empty/OK", None, "empty", Counts(ended={UNAVAILABLE: 3})),
+    ("/v1/OK", "v1", Counts(ended={0: 3}), PodCounts(3)),
+    ("/v1/UNAVAILABLE_ONCE", "v1", Counts(ended={0: 3}, retries=3), PodCounts(6, 3)),
+    ("/v1/UNAVAILABLE", "v1", Counts(ended={UNAVAILABLE: 3}, retries=6, retries_exhausted=3), PodCounts(9, 9)),
+    ("/v1/UNAVAILABLE_AFTER", "v1", Counts(ended={UNAVAILABLE: 3}), PodCounts(3, 3)),
+    ("/v1/INTERNAL", "v1", Counts(ended={INTERNAL: 3}), PodCounts(3, 3)),
+    ("/v1/INTERNAL_AFTER", "v1", Counts(ended={INTERNAL: 3}), PodCounts(3, 3)),
+    ("/v1/UNKNOWN", "v1", Counts(ended={2: 3}), PodCounts(3, 3)),
+    ("/v1/DEADLINE_EXCEEDED", "v1", Counts(ended={DEADLINE: 3}), PodCounts(3, 3)),
+    ("/v1/UNIMPLEMENTED", "v1", Counts(ended={12: 3}), PodCounts(3, 3)),
+    ("/v1/DATA_LOSS", "v1", Counts(ended={15: 3}), PodCounts(3, 3)),
+    ("/v1/RESOURCE_EXHAUSTED", "v1", Counts(ended={8: 3}), PodCounts(3)),
+    ("/v1/NOT_FOUND", "v1", Counts(ended={NOT_FOUND: 3}), PodCounts(3)),
+    ("/short/HANG", "v1", Counts(ended={UNAVAILABLE: 3}), PodCounts(3, 3)),
+    ("/refused/OK", "refused", Counts(ended={UNAVAILABLE: 3}, retries=6, retries_exhausted=3), PodCounts(9, 9)),
+    ("/empty/OK", "empty", Counts(ended={UNAVAILABLE: 3}), PodCounts()),
 ]
 
 
@@ -39,11 +44,13 @@ async def test_every_request_is_counted_once_however_it_ends(tmp_path: Path) -> 
         metrics = LocalMetrics(mesh, StillClock())
         wrong = []
         before = await _read(metrics)
-        for path, timeout_s, version, expected in CASES:
-            await _three_calls(listener, path, timeout_s)
+        for path, version, expected, by_pod in CASES:
+            await _three_calls(listener, path, None)
             after = await _read(metrics)
-            if (added := _difference(after[version], before[version])) != expected:
-                wrong.append((path, added))
+            added = _difference(_counts(after, version), _counts(before, version))
+            to_pod = _pod_difference(_pod_counts(after, version), _pod_counts(before, version))
+            if (added, to_pod) != (expected, by_pod):
+                wrong.append((path, added, to_pod))
             before = after
         await metrics.close()
     assert wrong == []
@@ -61,15 +68,31 @@ async def test_callers_who_leave_are_charged_as_cancelled_or_as_the_timeout_that
 
 
 async def _all_ended(metrics: LocalMetrics) -> Counts | None:
-    found = (await _read(metrics))["v1"]
+    found = _counts(await _read(metrics), "v1")
     return found if found.n == 3 and not found.in_flight else None
 
 
-async def _read(metrics: LocalMetrics) -> dict[str, Counts]:
+async def _read(metrics: LocalMetrics) -> Reading:
     reading = await metrics.read(QUERY)
     assert reading.unread == ()
     assert reading.at == NOON
-    return {key.version: counts for key, counts in reading.series.items()}
+    return reading
+
+
+def _counts(reading: Reading, version: str) -> Counts:
+    (found,) = (counts for key, counts in reading.series.items() if key.version == version)
+    return found
+
+
+def _pod_counts(reading: Reading, version: str) -> PodCounts:
+    """Of the version's one process; a version without any has none."""
+    found = [counts for key, counts in reading.pods.items() if key.version == version]
+    assert len(found) == (0 if version == "empty" else 1)
+    return found[0] if found else PodCounts()
+
+
+def _pod_difference(after: PodCounts, before: PodCounts) -> PodCounts:
+    return PodCounts(after.n - before.n, after.bad - before.bad)
 
 
 async def _three_calls(listener: str, path: str, timeout_s: float | None) -> None:
@@ -120,6 +143,8 @@ async def test_an_envoy_that_is_replaced_while_it_is_read_is_unread(tmp_path: Pa
         await metrics.close()
     assert (dict(first.series), first.unread) == ({}, ("gw",))
     assert set(second.series) == {SeriesKey(version, "gw#2", "gw") for version in QUERY.versions}
+    assert first.pods == {}
+    assert {key.counter for key in second.pods} == {"gw#2"}, "another counter of the same process, not a lower one"
 
 
 class _ReplacingClock(StillClock):
