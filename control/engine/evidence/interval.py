@@ -16,7 +16,8 @@ the true difference with probability at most gamma. Factors A > 1 test "at most 
 bound. Swapping the versions maps A to B and N d to itself: nothing special happens at d = 0.
 
 Where the difference drifts, what is bounded is its mean, weighted by n_canary n_stable / n a poll. That weight is the
-estimate's, too (Mantel and Haenszel), so that a share that grows while the rates drift is no difference.
+estimate's, too (Mantel and Haenszel), so that a share that grows while the rates drift is no difference. The same sums
+give the ratio of the rates, for those who keep what a release did.
 
 Choosing A: as for harm, A = q(m) / q(1) from the realised share, for m from far below 1 to far above. Metrics that one
 request can add several bad tries to, and clumped failures, temper the exponent (1 / tries, 1 / phi), as for harm.
@@ -27,7 +28,7 @@ Example: 50 of 2,500 beside 68 of 22,500: 1.7 %, from 0.88 % to 2.84 %.
 Example: nothing counted yet: from -100 % to 100 %, and no estimate.
 
 Source: Ville 1939; Howard et al., "Time-uniform, nonparametric, nonasymptotic confidence sequences", 2021 (inverting
-tests that hold at any time); Mantel & Haenszel 1959.
+tests that hold at any time); Mantel & Haenszel 1959; Greenland & Robins 1985 (the ratio's variance).
 Limits: it speaks of the processes that ran. How much of it is their hosts' doing, a single pod can't tell.
 """
 
@@ -52,16 +53,17 @@ CLUMPED = 1.5
 """From this dispersion on no bet goes beyond `CAP`: gamma-like noise has no expectation there."""
 COVERED = 0.95
 """How often both bounds hold, at all looks together: half of the rest is each one's."""
+PARTS = 5
 _LOG_BAR = math.log(2.0 / (1.0 - COVERED))
 _STEPS, _NEAR = 40, 1e-9
 
 
 @dataclass(frozen=True, slots=True)
 class Sums:
-    """What all polls so far add up to, for each run and test: L and N of each factor, and the estimate's two parts.
+    """What all polls so far add up to, for each run and test: L and N of each factor, and the parts of the estimates.
 
-    Units: `below` and `above` of shape (runs, tests, factors, 2), `weighted` of shape (runs, tests, 2): the sum of
-    weight times difference, and of weights.
+    Units: `below` and `above` of shape (runs, tests, factors, 2), `weighted` of shape (runs, tests, 5): sums of bad
+    requests, each version's times the other's share, of weights, of the ratio's variance, and of canary requests.
     """
 
     below: Floats
@@ -69,7 +71,7 @@ class Sums:
     weighted: Floats
 
     def numbers(self) -> list[float]:
-        """A run of length 1 as floats, bit for bit: 26 a test."""
+        """A run of length 1 as floats, bit for bit: 29 a test."""
         return [float(each) for field in fields(self) for each in np.ravel(getattr(self, field.name)[0])]
 
     @staticmethod
@@ -78,12 +80,12 @@ class Sums:
         tests = len(terms.tests)
         below, above = 2 * tests * len(BELOW), 2 * tests * len(ABOVE)
         flat = np.array(numbers, dtype=np.float64)
-        if flat.size != below + above + 2 * tests:
+        if flat.size != below + above + PARTS * tests:
             raise ValueError(f"{flat.size} numbers are no sums of {tests} tests")
         return Sums(
             flat[:below].reshape(1, tests, len(BELOW), 2),
             flat[below : below + above].reshape(1, tests, len(ABOVE), 2),
-            flat[below + above :].reshape(1, tests, 2),
+            flat[below + above :].reshape(1, tests, PARTS),
         )
 
 
@@ -102,7 +104,7 @@ def fresh_interval(terms: Terms, runs: int = 1) -> Sums:
     """Nothing is known yet."""
     tests = len(terms.tests)
     below, above = (np.zeros((runs, tests, len(grid), 2)) for grid in (BELOW, ABOVE))
-    return Sums(below, above, np.zeros((runs, tests, 2)))
+    return Sums(below, above, np.zeros((runs, tests, PARTS)))
 
 
 def widen(terms: Terms, sums: Sums, poll: "Poll", phi: Floats) -> Sums:
@@ -138,22 +140,36 @@ def _four(poll: "Poll") -> tuple[Floats, Floats, Floats, Floats]:
 
 
 def _compared(poll: "Poll") -> Floats:
-    """Weight times difference, and weight, summed over strata."""
+    """What the estimates are made of, summed over the strata in which both versions were asked."""
     n_c, x, n_s, y = _four(poll)
     both = (n_c > 0) & (n_s > 0)
-    n = np.where(both, n_c + n_s, 1.0)
-    weighted = np.where(both, (x * n_s - y * n_c) / n, 0.0)
-    return np.asarray(np.stack([weighted, np.where(both, n_c * (n_s / n), 0.0)], axis=-1).sum(axis=-2))
+    share = np.where(both, n_c / np.where(both, n_c + n_s, 1.0), 0.0)
+    rest = np.where(both, 1.0 - share, 0.0)
+    parts = [x * rest, y * share, n_c * rest, (x + y) * share * rest, np.where(both, n_c, 0.0)]
+    return np.asarray(np.stack(parts, axis=-1).sum(axis=-2))
 
 
 def interval(terms: Terms, sums: Sums) -> Difference:
     """The difference and its bounds: wrong at any time of a run with probability at most 1 - `COVERED`."""
     most = columns(terms).tries
-    weighted, weight = sums.weighted[..., 0], sums.weighted[..., 1]
-    estimate = np.where(weight > 0, weighted / np.where(weight > 0, weight, 1.0), np.nan)
+    of_canary, of_stable, weight = (sums.weighted[..., part] for part in range(3))
+    estimate = np.where(weight > 0, (of_canary - of_stable) / np.where(weight > 0, weight, 1.0), np.nan)
     high = _least(sums.below[..., 0], sums.below[..., 1], most)
     low = -_least(sums.above[..., 0], -sums.above[..., 1], most)
     return Difference(estimate, np.fmin(low, estimate), np.fmax(high, estimate))
+
+
+def log_ratio(sums: Sums, phi: Floats) -> tuple[Floats, Floats]:
+    """The log of canary's rate over stable's, and the variance that chance gives it; nan while nothing was compared.
+
+    Half a bad request is added to each version, as usual where one may have none.
+    Example: 14 of 410 beside 9 of 3,702 is ln 13.8 = 2.6 with a variance of 1/14.5 + 1/9.5 = 0.17.
+    """
+    of_canary, of_stable, weight, varied, requests = np.moveaxis(sums.weighted, -1, 0)
+    rest = np.where(requests > 0, weight / np.where(requests > 0, requests, 1.0), np.nan)
+    above, under = of_canary + rest / 2, of_stable + (1.0 - rest) / 2
+    variance = (varied + rest * (1.0 - rest)) / np.where(above * under > 0, above * under, np.nan)
+    return np.log(above / under), np.maximum(phi, 1.0) * variance
 
 
 def _least(log_e: Floats, slope: Floats, most: Floats) -> Floats:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binom
 
-from control.engine.evidence.interval import ABOVE, BELOW, CAP, Sums, fresh_interval, interval, widen
+from control.engine.evidence.interval import ABOVE, BELOW, CAP, Sums, fresh_interval, interval, log_ratio, widen
 from control.engine.evidence.terms import Margin, Terms
 from control.engine.evidence.terms import Test as Rate
 
@@ -155,6 +155,25 @@ def test_it_is_stored_bit_for_bit() -> None:
     back = Sums.of(TWO, sums.numbers())
     for name in ("below", "above", "weighted"):
         assert getattr(back, name).tobytes() == getattr(sums, name).tobytes()
-    assert len(sums.numbers()) == 26 * len(TWO.tests)
-    with pytest.raises(ValueError, match="52 numbers are no sums of 1 tests"):
+    assert len(sums.numbers()) == 29 * len(TWO.tests)
+    with pytest.raises(ValueError, match="58 numbers are no sums of 1 tests"):
         Sums.of(ONE, sums.numbers())
+
+
+@pytest.mark.parametrize(
+    ("polls", "ratio", "variance"),
+    [
+        pytest.param([((410, 14), (3702, 9))], 13.78, 0.174, id="one poll"),
+        pytest.param(
+            [((100, 10), (9900, 990)), ((5000, 50), (5000, 50))], 1.0, 0.0284, id="falling rates, rising share"
+        ),
+        pytest.param([((1000, 0), (9000, 100))], 0.0448, 2.01, id="none of the canary"),
+        pytest.param([((0, 0), (9000, 100))], np.nan, np.nan, id="nothing compared"),
+    ],
+)
+def test_the_ratio_of_the_rates(polls: list[Any], ratio: float, variance: float) -> None:
+    sums = summed(*(poll([canary], [stable]) for canary, stable in polls))
+    found, spread = log_ratio(sums, np.ones((1, 1)))
+    assert np.exp(found[0, 0]) == pytest.approx(ratio, rel=0.01, nan_ok=True)
+    assert spread[0, 0] == pytest.approx(variance, rel=0.01, nan_ok=True)
+    assert log_ratio(sums, np.full((1, 1), 4.0))[1][0, 0] == pytest.approx(4 * variance, rel=0.01, nan_ok=True)
