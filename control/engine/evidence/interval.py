@@ -35,22 +35,16 @@ Limits: it speaks of the processes that ran. How much of it is their hosts' doin
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from control.engine.evidence.bets import log_factors, log_mean
 from control.engine.evidence.terms import Bools, Floats, Terms, columns
-
-if TYPE_CHECKING:
-    from control.engine.evidence import Poll
+from control.engine.evidence.tide import CAP, CAPPED_FROM, Poll, Tide, dispersion
 
 BELOW = (0.02, 0.5, 0.8, 0.92, 0.97, 0.99)
 ABOVE = tuple(1.0 / times for times in BELOW)
 """Rates that are bet on, as multiples of stable's: for the upper bound, and for the lower one."""
-CAP = 3.0
-CLUMPED = 1.5
-"""From this dispersion on no bet goes beyond `CAP`: gamma-like noise has no expectation there."""
 COVERED = 0.95
 """How often both bounds hold, at all looks together: half of the rest is each one's."""
 PARTS = 5
@@ -107,26 +101,25 @@ def fresh_interval(terms: Terms, runs: int = 1) -> Sums:
     return Sums(below, above, np.zeros((runs, tests, PARTS)))
 
 
-def widen(terms: Terms, sums: Sums, poll: "Poll", phi: Floats) -> Sums:
-    """The sums with what one poll adds: one call beside `weigh`, with the same terms and poll.
+def widen(terms: Terms, tide: Tide, sums: Sums, poll: Poll) -> Sums:
+    """The sums with what one poll adds: one call beside `weigh`, with the same terms, tide before the poll, and poll.
 
     The lower bound speaks of harm and takes the polls that may count as such; the upper one those that may count as
     proof. A window of warming up counts for neither, being no fair comparison.
-
-    Units: `phi` of shape (runs, tests): the dispersion by which `weigh` tempers this poll.
     """
-    tempered = np.maximum(phi, 1.0) * columns(terms).tries
+    column = columns(terms)
+    phi = dispersion(tide, column, poll.canary.sum(axis=2), poll.stable.sum(axis=2))
     harm, proof = poll.harm & ~poll.warm, poll.proof & ~poll.warm
     below = np.broadcast_to(np.array(BELOW), (*phi.shape, len(BELOW)))
-    above = np.minimum(np.array(ABOVE), np.where(phi > CLUMPED, CAP, np.inf)[..., None])
+    above = np.minimum(np.array(ABOVE), np.where(phi > CAPPED_FROM, CAP, np.inf)[..., None])
     return Sums(
-        sums.below + _added(poll, below, tempered, proof),
-        sums.above + _added(poll, above, tempered, harm),
+        sums.below + _added(poll, below, phi * column.tries, proof),
+        sums.above + _added(poll, above, phi * column.tries, harm),
         sums.weighted + np.where((harm | proof)[:, None, None], _compared(poll), 0.0),
     )
 
 
-def _added(poll: "Poll", times: Floats, tempered: Floats, counts: Bools) -> Floats:
+def _added(poll: Poll, times: Floats, tempered: Floats, counts: Bools) -> Floats:
     """L and N of one poll for each factor, strata multiplied. Units: `times` of shape (runs, tests, factors)."""
     n_c, x, n_s, y = _four(poll)
     log_a, log_b, a = log_factors(n_c, n_s, 1.0, times[..., None, :])
@@ -135,11 +128,11 @@ def _added(poll: "Poll", times: Floats, tempered: Floats, counts: Bools) -> Floa
     return np.where(counts[:, None, None, None], both / tempered[..., None, None], 0.0)
 
 
-def _four(poll: "Poll") -> tuple[Floats, Floats, Floats, Floats]:
+def _four(poll: Poll) -> tuple[Floats, Floats, Floats, Floats]:
     return poll.canary[..., 0], poll.canary[..., 1], poll.stable[..., 0], poll.stable[..., 1]
 
 
-def _compared(poll: "Poll") -> Floats:
+def _compared(poll: Poll) -> Floats:
     """What the estimates are made of, summed over the strata in which both versions were asked."""
     n_c, x, n_s, y = _four(poll)
     both = (n_c > 0) & (n_s > 0)

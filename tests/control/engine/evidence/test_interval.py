@@ -1,6 +1,6 @@
 """The bounds of a difference: their bets can't be expected to win, and they cover at all looks together."""
 
-from types import SimpleNamespace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -9,36 +9,37 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binom
 
-from control.engine.evidence.interval import ABOVE, BELOW, CAP, Sums, fresh_interval, interval, log_ratio, widen
-from control.engine.evidence.terms import Margin, Terms
-from control.engine.evidence.terms import Test as Rate
+from control.engine.evidence import Poll, Prior, Terms, fresh
+from control.engine.evidence.interval import ABOVE, BELOW, Sums, fresh_interval, interval, log_ratio, widen
+from control.engine.evidence.tide import CAP
+from tests.support import polls
+from tests.support.polls import one_test, terms
 
-MARGIN = Margin(1.1, 0.0005)
-ONE = Terms((Rate("outcomes", "outcomes", MARGIN, MARGIN, 1.0),))
-TWO = Terms((ONE.tests[0], Rate("attempts", "attempts", MARGIN, MARGIN, 1.0, tries=3)))
+ONE = terms()
+TWO = terms(one_test(), one_test("attempts", tries=3))
 COUNTS = st.integers(0, 500).flatmap(lambda n: st.tuples(st.just(n), st.integers(0, n)))
 
 
-def poll(canary: Any, stable: Any, *, harm: bool = True, proof: bool = True, warm: bool = False) -> Any:
-    """Of one stratum. Units: `canary`, `stable` of shape (runs, tests, 2), or smaller for one of each."""
-    arms = [np.asarray(arm, float).reshape(-1, len(np.atleast_2d(arm)), 1, 2) for arm in (canary, stable)]
-    if np.ndim(canary) == 3:
-        arms = [np.asarray(arm, float)[:, :, None, :] for arm in (canary, stable)]
-    runs = len(arms[0])
-    flags = {name: np.full(runs, value) for name, value in (("harm", harm), ("proof", proof), ("warm", warm))}
-    return SimpleNamespace(canary=arms[0], stable=arms[1], **flags)
+def poll(canary: Any, stable: Any, **flags: bool) -> Poll:
+    """Of one stratum. Units: `canary`, `stable` of shape (runs, tests, 2), or (tests, 2) for one run."""
+    arms = [np.asarray(arm, float)[..., None, :] for arm in (canary, stable)]
+    made = polls.poll(*(arm if arm.ndim == 4 else arm[None] for arm in arms))
+    return replace(made, **{name: np.full(len(made.harm), value) for name, value in flags.items()})
 
 
-def summed(*polls: Any, terms: Terms = ONE, phi: float = 1.0) -> Sums:
-    sums = fresh_interval(terms, len(polls[0].canary))
-    for each in polls:
-        sums = widen(terms, sums, each, np.full(each.canary.shape[:2], phi))
+def summed(*seen: Poll, of: Terms = ONE, phi: float = 1.0) -> Sums:
+    known = replace(
+        of, tests=tuple(replace(test, prior=Prior(phi=phi, weight=1e9, reference=1e9)) for test in of.tests)
+    )
+    sums = fresh_interval(known, len(seen[0].harm))
+    for each in seen:
+        sums = widen(known, fresh(known, len(each.harm)), sums, each)
     return sums
 
 
-def found(*polls: Any, terms: Terms = ONE, phi: float = 1.0) -> tuple[float, float, float]:
+def found(*seen: Poll, of: Terms = ONE, phi: float = 1.0) -> tuple[float, float, float]:
     """Low, estimate and high of the first test, in percent."""
-    difference = interval(terms, summed(*polls, terms=terms, phi=phi))
+    difference = interval(of, summed(*seen, of=of, phi=phi))
     return tuple(round(float(each[0, 0]) * 100, 2) for each in (difference.low, difference.estimate, difference.high))  # type: ignore[return-value]
 
 
@@ -71,13 +72,13 @@ CASES = {
 def test_both_bounds_cover_at_all_looks_together(p: float, q: float, n: int, shares: tuple[float, ...]) -> None:
     """Nominal 95 % in 500 runs of 120 looks; the difference drifts with the hour around its mean."""
     draw, runs = np.random.default_rng(5), 500
-    sums, missed = fresh_interval(ONE, runs), np.zeros(runs, bool)
+    nothing, sums, missed = fresh(ONE, runs), fresh_interval(ONE, runs), np.zeros(runs, bool)
     for look in range(120):
         shift = min(p, q) * 0.8 * np.sin(look / 10)
         n_c = draw.binomial(n, shares[look * len(shares) // 120], runs)
         counts = [(n_c, p + shift), (n - n_c, q + shift)]
         arms = [np.stack([m, draw.binomial(m, rate)], axis=-1)[:, None, :] for m, rate in counts]
-        sums = widen(ONE, sums, poll(*arms), np.ones((runs, 1)))
+        sums = widen(ONE, nothing, sums, poll(*arms))
         difference = interval(ONE, sums)
         missed |= (difference.low[:, 0] > p - q + 1e-12) | (difference.high[:, 0] < p - q - 1e-12)
     assert missed.mean() <= 0.05 + 1.96 * np.sqrt(0.05 * 0.95 / runs)
@@ -138,7 +139,7 @@ def test_only_what_counts_bounds(flags: dict[str, bool], bounded: tuple[bool, bo
 
 def test_clumps_and_tries_make_the_bounds_wider() -> None:
     counts = poll([(2500, 50)] * 2, [(22500, 68)] * 2)
-    difference = interval(TWO, summed(counts, terms=TWO))
+    difference = interval(TWO, summed(counts, of=TWO))
     assert difference.high[0, 1] > difference.high[0, 0]
     assert found(counts, phi=4.0)[2] > found(counts)[2]
     assert BELOW[0] == 1 / ABOVE[0] > 0
@@ -151,7 +152,7 @@ def test_a_split_poll_says_the_same() -> None:
 
 
 def test_it_is_stored_bit_for_bit() -> None:
-    sums = summed(poll([(1000, 3)] * 2, [(9000, 7)] * 2), poll([(10, 0)] * 2, [(90, 1)] * 2), terms=TWO)
+    sums = summed(poll([(1000, 3)] * 2, [(9000, 7)] * 2), poll([(10, 0)] * 2, [(90, 1)] * 2), of=TWO)
     back = Sums.of(TWO, sums.numbers())
     for name in ("below", "above", "weighted"):
         assert getattr(back, name).tobytes() == getattr(sums, name).tobytes()
@@ -161,7 +162,7 @@ def test_it_is_stored_bit_for_bit() -> None:
 
 
 @pytest.mark.parametrize(
-    ("polls", "ratio", "variance"),
+    ("counts", "ratio", "variance"),
     [
         pytest.param([((410, 14), (3702, 9))], 13.78, 0.174, id="one poll"),
         pytest.param(
@@ -171,8 +172,8 @@ def test_it_is_stored_bit_for_bit() -> None:
         pytest.param([((0, 0), (9000, 100))], np.nan, np.nan, id="nothing compared"),
     ],
 )
-def test_the_ratio_of_the_rates(polls: list[Any], ratio: float, variance: float) -> None:
-    sums = summed(*(poll([canary], [stable]) for canary, stable in polls))
+def test_the_ratio_of_the_rates(counts: list[Any], ratio: float, variance: float) -> None:
+    sums = summed(*(poll([canary], [stable]) for canary, stable in counts))
     found, spread = log_ratio(sums, np.ones((1, 1)))
     assert np.exp(found[0, 0]) == pytest.approx(ratio, rel=0.01, nan_ok=True)
     assert spread[0, 0] == pytest.approx(variance, rel=0.01, nan_ok=True)
