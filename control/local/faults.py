@@ -1,20 +1,51 @@
-"""Which faults can a demo give to the new version? Names for people, knobs for the service."""
+"""Which faults can a demo give to the versions? Names for people, knobs for the service, and what should be seen."""
 
-# Kind -> the translator's own `--fault` text, and what a person should expect to see.
-FAULTS: dict[str, tuple[str, str]] = {
-    "errors": (
+from dataclasses import dataclass
+from fractions import Fraction
+
+from control.local.layout import VERSIONS
+
+ServiceFaults = tuple[tuple[str, str], ...]
+"""Version and text of its `--fault`, as `control.local.children.Options` takes them."""
+
+
+@dataclass(frozen=True, slots=True)
+class DemoFault:
+    """`knob` is the translator's own `--fault` text, `seen` what a person should expect of it."""
+
+    knob: str
+    seen: str
+
+
+FAULTS: dict[str, DemoFault] = {
+    "errors": DemoFault(
         "errors:0.3:UNAVAILABLE",
         "30 % of its tries answer UNAVAILABLE: retries hide it from callers, attempts show it",
     ),
-    "internal": ("internal:0.2", "20 % of its answers are INTERNAL (HTTP 200, gRPC 13)"),
-    "crash": ("crash:after=4s", "it dies over and over"),
-    "hang": (
+    "internal": DemoFault("internal:0.2", "20 % of its answers are INTERNAL (HTTP 200, gRPC 13): outcomes show it"),
+    "slow": DemoFault("delay:150ms", "every answer is 150 ms late: latency shows it"),
+    "tail": DemoFault("delay:800ms:5%", "5 % of its answers are 800 ms late, the median is as ever: latency shows it"),
+    "retries": DemoFault(
+        "errors:0.3:UNAVAILABLE:first=1",
+        "30 % of first tries answer UNAVAILABLE, second ones never: no caller sees it, attempts show it",
+    ),
+    "crash": DemoFault("crash:after=4s", "it dies over and over"),
+    "hang": DemoFault(
         "delay:30s:0.3",
-        "30 % of its tries keep their callers waiting until they give up, which is all that shows",
+        "30 % of its tries keep their callers waiting until they give up (10 s), which is all that shows",
+    ),
+    "heals": DemoFault(
+        "internal:0.04:for=20s",
+        "4 % INTERNAL in the first 20 s of its traffic, then none: warming up, so it is promoted",
     ),
 }
 
 
-def translator_faults(kind: str | None, version: str = "v2") -> tuple[tuple[str, str], ...]:
-    """The faults of `control.local.children.Options` for a kind; empty for none."""
-    return ((version, FAULTS[kind][0]),) if kind else ()
+def translator_faults(kind: str | None, version: str = VERSIONS[1]) -> ServiceFaults:
+    """A kind of fault for one version; nothing for none."""
+    return ((version, FAULTS[kind].knob),) if kind else ()
+
+
+def failing_alike(share: Fraction | None) -> ServiceFaults:
+    """Every version fails this share of its requests with INTERNAL: neither is the worse one."""
+    return tuple((version, f"internal:{float(share):.9f}") for version in VERSIONS) if share else ()

@@ -38,6 +38,14 @@ class Load:
         async with self.news:
             await self.news.wait_for(lambda: self.ok >= requests or self.ended)
 
+    async def answered_by(self, version: str) -> None:
+        """Returns when the version has answered within one of the seconds to come, or the load has ended."""
+        begin = len(self.ticks)
+        async with self.news:
+            await self.news.wait_for(
+                lambda: self.ended or any(tick["versions"].get(version, {}).get("n") for tick in self.ticks[begin:])
+            )
+
     async def follow(self) -> None:
         """Takes the reports in until the generator ends."""
         assert self.process.stdout is not None
