@@ -20,9 +20,14 @@ may_be_root() {
   sudo -n true 2>/dev/null || [ -t 0 ]
 }
 
+wanted_packages() {
+  grep -hv '^#' requirements/debian.txt
+  [ "$what" != dev ] || grep -hv '^#' requirements/debian-dev.txt
+}
+
 missing_packages() {
   local package
-  for package in $(grep -v '^#' requirements/debian.txt); do
+  for package in $(wanted_packages); do
     dpkg-query -W -f='${Status}' "$package" 2>/dev/null | grep -q 'install ok installed' || echo "$package"
   done
   python3 -c 'import ensurepip, venv' 2>/dev/null || echo python3-venv
@@ -30,7 +35,7 @@ missing_packages() {
 
 install_packages() {
   command -v dpkg-query >/dev/null || {
-    say "this is no Debian: install Apertium (pairs: see requirements/debian.txt) and redis-server yourself"
+    say "this is no Debian: install what requirements/debian*.txt name (Apertium with its pairs, Redis) yourself"
     return 0
   }
   local missing line
@@ -41,8 +46,14 @@ install_packages() {
   say "installing Debian packages: $missing"
   as_root apt-get update -qq || say "apt-get update failed; trying with the package lists that are here"
   # shellcheck disable=SC2086
-  as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $missing >/dev/null ||
+  as_root env DEBIAN_FRONTEND=noninteractive SYSTEMD_OFFLINE=1 apt-get install -y -qq --no-install-recommends $missing >/dev/null ||
     fail "apt-get could not install them. Type this and read what it says:" "    sudo $line"
+  keep_asleep "$missing"
+}
+
+keep_asleep() { # Debian starts and enables what it installs; the tests start their own. What was here before is left alone.
+  case " $1 " in *" prometheus "*) ;; *) return 0 ;; esac
+  [ ! -d /run/systemd/system ] || as_root systemctl disable --quiet --now prometheus.service || true
 }
 
 check_python() {
