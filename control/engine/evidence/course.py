@@ -12,7 +12,7 @@ Example: budget 50, 50 requests a second, D = 15 s, U = 1: w <= 25 / 750 = 3.3 %
 Example: the same at 500 a second: 0.33 %: 0.2 %.
 Example: at 0.2 a second: any share: the rung at `learn_at`.
 Source: error budgets and risk as size times duration (the SRE Workbook, "Canarying Releases"). Limits: the promise is
-on the mean, for rates as they were while it was learned; a fault that begins later costs what it costs until it is found.
+on the mean, for rates as they were while it was learned; a later fault costs what it costs until it is found.
 """
 
 from dataclasses import dataclass

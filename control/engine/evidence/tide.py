@@ -92,13 +92,12 @@ class Tide:
     @staticmethod
     def of(terms: Terms, numbers: Sequence[float], slots: int = SLOTS) -> "Tide":
         """The state again, bit for bit. Raises: ValueError when the numbers are of another set of tests."""
-        shape, at, parts = fresh(terms, 1, slots), 0, []
-        for part in _arrays(shape):
-            parts.append(np.array(numbers[at : at + part.size], float).reshape(part.shape))
-            at += part.size
-        if at != len(numbers):
-            raise ValueError(f"{len(numbers)} numbers where {at} were expected")
-        return _of_arrays(parts)
+        expected = _arrays(fresh(terms, 1, slots))
+        ends = np.cumsum([part.size for part in expected])
+        if ends[-1] != len(numbers):
+            raise ValueError(f"{len(numbers)} numbers where {ends[-1]} were expected")
+        found = np.split(np.array(numbers, float), ends[:-1])
+        return _of_arrays([part.reshape(like.shape) for part, like in zip(found, expected, strict=True)])
 
     def runs(self, which: Any) -> "Tide":
         """Some of the runs (a mask or indices)."""
