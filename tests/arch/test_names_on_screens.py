@@ -12,7 +12,7 @@ from control.view.shift import HEADLINE_OF_PHASE, TITLE_OF_METRIC
 
 ROOT = Path(__file__).parents[2]
 REFERENCE, SHIFTS, EVIDENCE = (
-    (ROOT / "docs" / name).read_text(encoding="utf-8") for name in ("reference.md", "shifts.md", "evidence.md")
+    (ROOT / "docs" / name).read_text(encoding="utf-8") for name in ("reference.md", "shifts.md", "evidence/README.md")
 )
 TABLES = {"decision.py", "words.py"}
 USES = "\n".join(
