@@ -1,7 +1,7 @@
 """What does the controller need from the world?
 
 Protocols only. The loop knows these and no adapter; `wiring.py` picks the adapters. A method raises nothing but the
-errors of `control.errors`: Unavailable (try later), Conflict (re-read), Rejected (hold), NotFound.
+errors of `control.errors`: Unavailable (try later), Conflict (re-read), Rejected (hold), NotFound, SpecError (a text).
 """
 
 from collections.abc import AsyncIterator, Mapping, Sequence
@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Protocol
 
+from control.engine.ledger import LedgerEntry
 from control.engine.readings import Reading
 from mesh.istio.weights import RouteView, WeightPatch
 from mesh.traffic import RouteRef
@@ -130,6 +131,32 @@ class Store(Protocol):
 
     async def journal(self, namespace: str, name: str, *, limit: int = 0) -> Sequence[Mapping[str, Any]]:
         """The newest `limit` entries (0: all kept), oldest first."""
+
+
+class History(Protocol):
+    """What the proxies counted in the past. Only a source that keeps it has any: Prometheus."""
+
+    async def window(self, query: "MetricsQuery", begin: datetime, end: datetime) -> Reading:
+        """What was counted from `begin` to `end`, by version and stratum: increments, not counts since a process began.
+
+        A counter that was set back within counts what it shows after that. Raises Unavailable, also where nothing is
+        kept of that time.
+        """
+
+
+class Ledger(Protocol):
+    """What the finished shifts of each service left behind, in files that a team reads and may edit."""
+
+    async def read(self, namespace: str, service: str) -> tuple[LedgerEntry, ...]:
+        """All entries, oldest first; none for a service without a file. Raises SpecError with line and column when the
+        file can't be understood (it is never written to then), Unavailable.
+        """
+
+    async def append(self, namespace: str, service: str, entry: LedgerEntry) -> None:
+        """Adds the entry at the end; one that is there already is the same entry. Raises SpecError, Unavailable."""
+
+    async def services(self) -> tuple[tuple[str, str], ...]:
+        """Namespace and service of every file there is."""
 
 
 class Clock(Protocol):
