@@ -6,8 +6,10 @@ import random
 from collections.abc import AsyncIterator, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
+from control.adapters.ledger.files import LedgerFiles
 from control.adapters.localmesh.channel import MeshChannel
 from control.adapters.localmesh.documents import LocalDocuments
 from control.adapters.localmesh.metrics import LocalMetrics
@@ -21,11 +23,15 @@ from control.loop.feed import ChangeFeed, ObservedStore, ShiftKey
 from control.loop.queue import Backoff
 from control.loop.reconcile import Outcome, Ports, reconcile
 from control.loop.runner import Runner, concerned
-from control.ports import Documents, Store
+from control.ports import Documents, Ledger, Store
 from control.settings import Settings
 from control.spec import from_document
 from control.telemetry import LoopMetrics, LoopObserver
 from mesh.traffic import RouteRef
+
+
+LEDGER = "ledger"
+"""The folder in a state folder that outlives every mesh."""
 
 
 class SystemClock:
@@ -66,6 +72,11 @@ class Told:
     changed: bool
     gone: bool
     facts: Mapping[str, Any]
+
+
+def ledger(state_dir: Path) -> Ledger:
+    """What the finished shifts of a state folder left behind."""
+    return LedgerFiles(state_dir / LEDGER)
 
 
 @contextlib.asynccontextmanager
