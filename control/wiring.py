@@ -29,7 +29,6 @@ from control.spec import from_document
 from control.telemetry import LoopMetrics, LoopObserver
 from mesh.traffic import RouteRef
 
-
 LEDGER = "ledger"
 """The folder in a state folder that outlives every mesh."""
 
