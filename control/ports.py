@@ -11,6 +11,7 @@ from typing import Any, Protocol
 
 from control.engine.ledger import LedgerEntry
 from control.engine.readings import Reading
+from control.spec import Source, UserMetric
 from mesh.istio.weights import RouteView, WeightPatch
 from mesh.traffic import RouteRef
 
@@ -91,11 +92,19 @@ class Metrics(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class MetricsQuery:
-    """Whose counters are wanted: `versions` are subsets of the host."""
+    """Whose counters are wanted: `versions` are subsets of the host, stable first.
+
+    `since` is when they were last read: where the source can tell what it had counted in between, and more than a few
+    polls have passed, it brings that along (`Reading.earlier`). `source` is who counts requests, `metrics` are people's
+    own, which Prometheus has.
+    """
 
     namespace: str
     host: str
     versions: tuple[str, ...]
+    since: datetime | None = None
+    source: Source = Source.MESH
+    metrics: tuple[UserMetric, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,130 +1,122 @@
-"""What does one tick add to what a shift knows? Counts, evidence, what is in force and what somebody else changed.
+"""What does one tick add to what a shift knows? Counts, and the evidence that they are.
 
-Facts only: nothing here moves a weight. Everything that a reading is used for is used in one go, so that the cursor
-and what came of it are stored together.
+Reading -> Evidence: everything that a reading is used for is used in one go, so that the cursor and what came of it are
+stored together. Facts only: nothing here moves a weight.
 """
 
 from dataclasses import replace
 from datetime import datetime
 
-from control.engine.decision import Cause, Decision
-from control.engine.drift import foreign
-from control.engine.counting import Evidence, weigh
-from control.engine.journal import noted
-from control.engine.observation import Observation, RouteNow
+from control.engine.codec import Numbers
+from control.engine.evidence import Poll, Terms, Tide, fresh, weigh
+from control.engine.evidence.interval import Sums, fresh_interval, widen
+from control.engine.guarding import guarded
+from control.engine.increments import Increments, increments
+from control.engine.observation import Observation
 from control.engine.phase import FINISHED, Phase
-from control.engine.readings import Increments, Reading, Tally, increments
-from control.engine.state import Drift, Intent, ShiftState, Step, Window
-from control.spec import TrafficShift
+from control.engine.places import warm_until
+from control.engine.polls import Moment, compares, poll_of
+from control.engine.readings import Reading, Tally
+from control.engine.state import Flow, ShiftState, Step, Window
+from control.engine.terms import terms_of
+from control.spec import Mode, TrafficShift
 
-SIGHT: dict[Cause, str] = {
-    Cause.ROUTE_UNREADABLE: "the routes can be read",
-    Cause.METRICS_UNAVAILABLE: "the metrics can be read",
-    Cause.ENDPOINTS_UNKNOWN: "the ready endpoints are known",
-}
-"""Troubles of not seeing, and what is so when they end. They come and go without a decision."""
+RECENT_S = 60.0
+"""The half-life of what is called "as of late"."""
 
 
-def learn(state: ShiftState, reading: Reading, retries: int, now: datetime) -> ShiftState:
-    """The state with the reading used up, evidence included. Units: `retries` is what the routes allow a request."""
-    new, cursor = increments(state.cursor, reading)
-    if state.intent is None or state.phase in FINISHED:
-        return replace(state, cursor=cursor)
+def learn(shift: TrafficShift, state: ShiftState, reading: Reading, seen: Observation) -> ShiftState:
+    """The state with the reading, and all that it brings from before, used up."""
+    edges = state.watched.edges_ms if state.watched is not None else {}
+    found, cursor = increments(state.cursor, reading, edges)
+    for new in found:
+        state = _learned(shift, state, new, seen)
+    return replace(state, cursor=replace(cursor, waiting=state.cursor.waiting))
+
+
+def _learned(shift: TrafficShift, state: ShiftState, new: Increments, seen: Observation) -> ShiftState:
     canary, stable = new.total(state.subject.canary), new.total(state.subject.stable)
-    first_bad = state.first_bad_at or (now if canary.failures or canary.retries or canary.abandoned else None)
-    grown = replace(state, cursor=cursor, first_bad_at=first_bad, evidence=_weighed(state, new, retries))
-    return _counted(grown, canary, stable)
+    known = replace(state, flow=_flowing(state.flow, new, canary, stable), warm_until=_warm_until(shift, state, new))
+    if state.intent is None:
+        return known
+    if state.phase in FINISHED:
+        return guarded(known, canary) if state.phase is Phase.PROMOTED else known
+    blamed = canary.failures or canary.retries or canary.abandoned
+    known = replace(known, first_bad_at=known.first_bad_at or (new.at if blamed else None))
+    known, compared = _weighed(shift, known, new, seen)
+    return guarded(_counted(known, new, canary, stable, compared=compared), canary)
 
 
-def _weighed(state: ShiftState, new: Increments, retries: int) -> Evidence | None:
-    if state.evidence is None or state.phase is Phase.ROLLING_BACK:
-        return state.evidence
-    subject = state.subject
-    return weigh(state.evidence, new, stable=subject.stable, canary=subject.canary, retries=retries)
+def _flowing(flow: Flow, new: Increments, canary: Tally, stable: Tally) -> Flow:
+    """Requests a second, half of it from the last minute. Until there is a first request its rate is not known; it is
+    then the one since the first look.
+    """
+    requests, failures = flow.requests + stable.requests, flow.failures + stable.failures
+    ended = sum(each.requests + each.abandoned for each in (canary, stable))
+    passed = (new.at - flow.at).total_seconds() if flow.at is not None else 0.0
+    if passed <= 0.0 or (flow.per_s is None and not ended):
+        return Flow(flow.per_s, flow.at if flow.at is not None and passed > 0.0 else new.at, requests, failures)
+    rate = ended / passed
+    kept = 0.5 ** (passed / RECENT_S) if flow.per_s is not None else 0.0
+    return Flow(kept * (flow.per_s or 0.0) + (1.0 - kept) * rate, new.at, requests, failures)
 
 
-def _counted(state: ShiftState, canary: Tally, stable: Tally) -> ShiftState:
-    window = state.window
-    if state.acknowledged_at is not None:
-        window = window.grown(canary.requests, stable.requests)
+def _warm_until(shift: TrafficShift, state: ShiftState, new: Increments) -> datetime | None:
+    return warm_until(new.places.get(state.subject.canary, ()), shift.warm_up, new.at)
+
+
+def _weighed(shift: TrafficShift, state: ShiftState, new: Increments, seen: Observation) -> tuple[ShiftState, bool]:
+    """The state with the evidence that the increments are, and whether they compare the versions at this weight.
+
+    What goes back is judged no more; of what is parked, only what was counted before.
+    """
+    parked_after = state.phase is not Phase.PARKED or _before_parking(state, new)
+    if state.watched is None or not state.watched.tests or state.phase is Phase.ROLLING_BACK or not parked_after:
+        return _without_waiting(state), False
+    terms = terms_of(shift, state.watched)
+    at = _moment(state, new, seen)
+    poll, waiting = poll_of(new, state.watched, terms, at, state.cursor.waiting)
+    grown = replace(state, cursor=replace(state.cursor, waiting=waiting))
+    return _grown(grown, terms, poll), compares(poll) and at.settled(state.watched.longest_s)
+
+
+def _without_waiting(state: ShiftState) -> ShiftState:
+    return replace(state, cursor=replace(state.cursor, waiting=())) if state.cursor.waiting else state
+
+
+def _before_parking(state: ShiftState, new: Increments) -> bool:
+    """Does some of it come from before the weight went to 0?"""
+    return state.intent is not None and new.since is not None and new.since < state.intent.at
+
+
+def _moment(state: ShiftState, new: Increments, seen: Observation) -> Moment:
+    """Where the shift stood at that time. Who only observes sees the share that others configured."""
+    observed = seen.configured if state.subject.mode is Mode.OBSERVE else state.share
+    since = state.acknowledged_at
+    if since is None and state.phase is Phase.PARKED and state.intent and new.at <= state.intent.at and state.steps:
+        since = state.steps[-1].acknowledged_at
+    in_force_s = (new.at - since).total_seconds() if since is not None and new.at >= since else None
+    warming = state.warm_until is not None and new.at < state.warm_until
+    return Moment(state.subject.stable, state.subject.canary, float(observed or 0), in_force_s, warming)
+
+
+def _grown(state: ShiftState, terms: Terms, poll: Poll) -> ShiftState:
+    tide = Tide.of(terms, state.tide.values) if state.tide.values else fresh(terms)
+    sums = Sums.of(terms, state.sums.values) if state.sums.values else fresh_interval(terms)
+    wider, higher = widen(terms, tide, sums, poll), weigh(terms, tide, poll)
+    return replace(state, tide=Numbers.of(higher.numbers()), sums=Numbers.of(wider.numbers()))
+
+
+def _counted(state: ShiftState, new: Increments, canary: Tally, stable: Tally, *, compared: bool) -> ShiftState:
+    window, since = state.window, state.acknowledged_at
+    if since is not None and new.at > since:
+        so_far = window.compared + compared
+        window = replace(window.grown(canary.requests, stable.requests), compared=so_far)
     steps = state.steps
     if steps and steps[-1].left_at is None:
-        steps = (*steps[:-1], _grown(steps[-1], canary, stable, window))
+        steps = (*steps[:-1], _added(steps[-1], canary, stable, window))
     return replace(state, window=window, steps=steps)
 
 
-def _grown(step: Step, canary: Tally, stable: Tally, window: Window) -> Step:
+def _added(step: Step, canary: Tally, stable: Tally, window: Window) -> Step:
     return replace(step, canary=step.canary + canary, stable=step.stable + stable, window=window)
-
-
-def notice(state: ShiftState, seen: Observation, shift: TrafficShift, now: datetime) -> ShiftState:
-    """The state with what is in place, in force or foreign."""
-    seeing = _sees_again(state, seen, shift, now)
-    return _in_force(_foreign_since(_confirmed(seeing, seen), seen, now), seen, shift, now)
-
-
-def _sees_again(state: ShiftState, seen: Observation, shift: TrafficShift, now: datetime) -> ShiftState:
-    """The end of every trouble of sight that is over, told."""
-    lasting = tuple(cause for cause in state.troubled if _lasts(cause, seen))
-    for cause in state.troubled:
-        if cause not in lasting:
-            state = noted(state, Decision(Cause.READABLE_AGAIN, facts={"what": SIGHT[cause]}), now, name=shift.name)
-    return replace(state, troubled=lasting)
-
-
-def _lasts(cause: Cause, seen: Observation) -> bool:
-    match cause:
-        case Cause.ROUTE_UNREADABLE:
-            return any(route.problem is cause for route in seen.routes)
-        case Cause.ENDPOINTS_UNKNOWN:
-            return seen.canary_endpoints is None
-        case _:
-            return not seen.readable
-
-
-def _confirmed(state: ShiftState, seen: Observation) -> ShiftState:
-    """Routes that have what the intent says are done, whoever wrote it: a write that we did not live to confirm
-    counts.
-    """
-    intent = state.intent
-    if intent is None:
-        return state
-    done = tuple(sorted({*intent.done, *(route.key for route in seen.routes if route.in_place)}))
-    return state if done == intent.done else replace(state, intent=_without_rejection(intent, done, seen))
-
-
-def _without_rejection(intent: Intent, done: tuple[str, ...], seen: Observation) -> Intent:
-    if all(route.in_place for route in seen.routes):
-        return replace(intent, done=done, rejected="", rejected_at=None)
-    return replace(intent, done=done)
-
-
-def _foreign_since(state: ShiftState, seen: Observation, now: datetime) -> ShiftState:
-    changed = foreign(state, seen)
-    if not changed:
-        return replace(state, drift=replace(state.drift, since=None, share=None)) if state.drift.since else state
-    share = min(route.configured for route in changed if route.configured is not None)
-    since = state.drift.since if state.drift.share == share else now
-    drift = Drift(since or now, share, state.drift.repairs)
-    return replace(state, drift=drift, acknowledged_at=None, window=Window())
-
-
-def _in_force(state: ShiftState, seen: Observation, shift: TrafficShift, now: datetime) -> ShiftState:
-    intent = state.intent
-    if intent is None or state.acknowledged_at is not None or foreign(state, seen):
-        return state
-    settled = now >= intent.at + shift.settle
-    if not all(_runs(route, state, settled=settled) for route in seen.routes):
-        return state
-    steps = state.steps
-    if steps and steps[-1].left_at is None and steps[-1].acknowledged_at is None:
-        steps = (*steps[:-1], replace(steps[-1], acknowledged_at=now))
-    acknowledged = replace(state, acknowledged_at=now, window=Window(), steps=steps)
-    return noted(acknowledged, Decision(Cause.STEP_ACKNOWLEDGED), now, name=shift.name)
-
-
-def _runs(route: RouteNow, state: ShiftState, *, settled: bool) -> bool:
-    """Is the weight in force on this route? Where the mesh can't tell, time must do."""
-    if state.share == 0 and (route.unheld or route.cut_off):
-        return True
-    return route.in_force or (route.in_place and not route.known and settled)

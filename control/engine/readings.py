@@ -1,11 +1,10 @@
-"""How many requests has each version served, and how did they end? Counts, and the one function that differences them.
+"""How many requests has each version served so far, and how did they end? What one look at the metrics may bring.
 
-A source returns counts since the process began. Differencing is ours (never rate()), since an increment must count once
-or never. A process is one incarnation of one proxy: a restarted proxy is another process, that counts from 0 if the
-source was read before (its whole count is new), and is neutral at the very first reading.
+A source returns counts since the process began. Differencing is ours (`increments`; never rate()), since an increment
+must count once or never.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
@@ -24,7 +23,8 @@ class Counts:
     """Requests and tries since the process began.
 
     `ended` counts finished requests by gRPC status code; `retries` are tries after the first one; `in_flight` is a
-    gauge of requests that have begun and not ended, None where the source counts at completion only. Latency is cumulative counts by upper bucket edge in milliseconds.
+    gauge of requests that have begun and not ended, None where the source counts at completion only. Latency is
+    cumulative counts by upper bucket edge in milliseconds.
     """
 
     ended: Mapping[int, int] = field(default_factory=dict)
@@ -60,7 +60,11 @@ class PodCounts:
 
 @dataclass(frozen=True, slots=True)
 class Ratio:
-    """A person's own metric, as two counters: how many, and how many of those were bad."""
+    """A person's own metric, as its two counters: `total`, and what the query calls `bad`.
+
+    Which direction is better is none of the source's business: it is asked of what is new (`polls`), since a difference
+    of two counters may fall where neither does.
+    """
 
     n: int = 0
     bad: int = 0
@@ -119,55 +123,6 @@ class Tally:
         )
 
 
-Mark = tuple[str, str, str, int, int, int, int]
-"""One series as far as it was used up: version, process, stratum, requests, failures, retries, abandoned."""
-UNKNOWN = -1
-"""In a mark: nobody knows how many were abandoned so far."""
-
-
-@dataclass(frozen=True, slots=True)
-class Cursor:
-    """How far the counters have been used up. Opaque to everyone else; stored together with the evidence that used
-    it.
-    """
-
-    marks: tuple[Mark, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Increments:
-    """What one reading added, a version and stratum. `versions` are those that the source answered about at all."""
-
-    tallies: Mapping[tuple[str, str], Tally] = field(default_factory=dict)
-    versions: frozenset[str] = frozenset()
-
-    def total(self, version: str) -> Tally:
-        return sum((each for (name, _), each in self.tallies.items() if name == version), Tally())
-
-    @property
-    def strata(self) -> tuple[str, ...]:
-        return tuple(sorted({stratum for _, stratum in self.tallies}))
-
-
-def increments(cursor: Cursor, reading: Reading) -> tuple[Increments, Cursor]:
-    """What is new since `cursor`, and the cursor that has used it up.
-
-    A proxy's very first reading is neutral, since nobody knows when its counts arose. Once it has been read, a
-    process of it that appears counts from 0, and one that shrank has restarted: its whole count is new. A proxy that
-    could not be read is neutral now and caught up, once, when it answers again.
-    """
-    known = {mark[:3]: Tally(*mark[3:]) for mark in cursor.marks}
-    proxies = {mark[2] for mark in cursor.marks}
-    tallies: dict[tuple[str, str], Tally] = {}
-    marks = list(_kept(cursor.marks, reading))
-    for key, counts in reading.series.items():
-        before, now = known.get((key.version, key.process, key.stratum)), tally(counts)
-        pair = key.version, key.stratum
-        tallies[pair] = tallies.get(pair, Tally()) + _growth(before, now, key.stratum in proxies)
-        marks.append(_mark(key, _used_up(before, now)))
-    return Increments(tallies, frozenset(key.version for key in reading.series)), Cursor(tuple(sorted(marks)))
-
-
 def tally(counts: Counts) -> Tally:
     """Which of a series' counts blame the server. Requests that the caller abandoned are no answers of it."""
     failures = sum(n for code, n in counts.ended.items() if code in SERVER_FAULTS)
@@ -175,43 +130,25 @@ def tally(counts: Counts) -> Tally:
     return Tally(counts.n - abandoned, failures, counts.retries, abandoned)
 
 
-def _growth(before: Tally | None, now: Tally, proxy_known: bool) -> Tally:
-    if before is None:
-        return now if proxy_known else Tally()
-    if _restarted(before, now):
-        return now
-    return Tally(
-        now.requests - before.requests,
-        now.failures - before.failures,
-        now.retries - before.retries,
-        0 if before.abandoned == UNKNOWN else max(0, now.abandoned - before.abandoned),
+def merged(proxies: Reading, own: Reading) -> Reading:
+    """Both sources' readings as one: requests as the proxies counted them, people's own metrics from elsewhere.
+
+    What either missed is kept as readings of its own, oldest first: each brings what its own source had counted by
+    then, and says nothing of the other.
+    """
+    return replace(
+        proxies,
+        at=max(proxies.at, own.at),
+        unread=(*proxies.unread, *own.unread),
+        ratios={**proxies.ratios, **own.ratios},
+        histograms={**proxies.histograms, **own.histograms},
+        gauges={**proxies.gauges, **own.gauges},
+        troubles={**proxies.troubles, **own.troubles},
+        earlier=tuple(sorted((*proxies.earlier, *own.earlier), key=lambda each: each.at)),
     )
 
 
-def _restarted(before: Tally, now: Tally) -> bool:
-    """Did the process begin anew? `abandoned` tells nothing: a source may work it out from counters that it reads one
-    after the other, so that it dips now and then.
-    """
-    return now.requests < before.requests or now.failures < before.failures or now.retries < before.retries
-
-
-def _used_up(before: Tally | None, now: Tally) -> Tally:
-    """What has been counted once `now` is: after a dip, what was counted before it."""
-    if before is None or _restarted(before, now):
-        return now
-    return replace(now, abandoned=max(before.abandoned, now.abandoned))
-
-
-def _mark(key: SeriesKey, used: Tally) -> Mark:
-    return key.version, key.process, key.stratum, used.requests, used.failures, used.retries, used.abandoned
-
-
-def _kept(marks: Iterable[Mark], reading: Reading) -> Iterable[Mark]:
-    """Marks that this reading does not replace: unread proxies, and series missing from a process that still answers.
-
-    A process that gave way to another of the same proxy is gone for good; its marks would only grow the state.
-    """
-    read = {(key.version, key.process, key.stratum) for key in reading.series}
-    alive = {key.process for key in reading.series}
-    succeeded = {key.stratum for key in reading.series}
-    return (mark for mark in marks if mark[:3] not in read and (mark[2] not in succeeded or mark[1] in alive))
+def oldest_first(reading: Reading) -> tuple[Reading, ...]:
+    """The reading and all that it brings from before, in the order in which they are learned."""
+    before = (each for each in reading.earlier if each.at < reading.at)
+    return (*sorted(before, key=lambda each: each.at), reading)

@@ -51,9 +51,8 @@ def watched_of(
     if not retries and any(_name(each) == BuiltInName.ATTEMPTS for each in shift.metrics):
         unwatched[BuiltInName.ATTEMPTS.value] = "no route repeats a failed try"
     tests = (test for metric in shift.metrics for test in _tests(metric, edges, retries))
-    priors = {test.name: test.prior for test in before.tests} if before is not None else {}
     return Watched(
-        tests=tuple(replace(test, prior=priors.get(test.name, UNKNOWN)) for test in tests),
+        tests=tuple(replace(test, prior=_known_of(test, before)) for test in tests),
         edges_ms=edges,
         higher=tuple(_name(each) for each in shift.metrics if _more_is_better(each)),
         retries=retries,
@@ -63,6 +62,13 @@ def watched_of(
         longest_s=_longest_s(shift, reading),
         unwatched=unwatched,
     )
+
+
+def _known_of(test: Test, before: Watched | None) -> Prior:
+    """What is known of the test, else of another one of its metric: other edges may be watched now."""
+    known = before.tests if before is not None else ()
+    same = (each.prior for name in ("name", "metric") for each in known if getattr(each, name) == getattr(test, name))
+    return next(same, UNKNOWN)
 
 
 def informed(watched: Watched, priors: Mapping[str, Prior]) -> Watched:

@@ -1,30 +1,47 @@
 """An increment counts once or never."""
 
+from datetime import datetime, timedelta
+from itertools import count
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from control.engine.readings import UNKNOWN, Counts, Cursor, Reading, SeriesKey, Tally, increments, tally
+from control.engine.cursor import REQUESTS, Cursor
+from control.engine.increments import Increments, increments
+from control.engine.readings import Counts, Reading, SeriesKey, Tally, tally
 from tests.support.fake_ports import START
 
 Row = tuple[str, str, int] | tuple[str, str, int, int, int] | tuple[str, str, int, int, int, int]
 
 
-def reading(*rows: Row, unread: tuple[str, ...] = ()) -> Reading:
-    """Rows of version, process as proxy#incarnation, requests, and perhaps failures, retries and abandoned ones."""
+_TICKS = count(1)
+
+
+def reading(*rows: Row, unread: tuple[str, ...] = (), at: datetime | None = None) -> Reading:
+    """Rows of version, process as proxy#incarnation, requests, and perhaps failures, retries and abandoned ones.
+
+    Each is newer than the last one that was made, unless its time is given.
+    """
     series = {}
     for version, process, requests, *rest in rows:
         bad, retries, left = (*rest, 0, 0, 0)[:3]
         key = SeriesKey(version, process, process.partition("#")[0])
         series[key] = Counts({0: requests - bad, 1: left, 14: bad}, retries)
-    return Reading(START, series, unread)
+    return Reading(at or START + next(_TICKS) * timedelta(seconds=5), series, unread)
+
+
+def one(cursor: Cursor, new: Reading) -> tuple[Increments, Cursor]:
+    """What one reading added that brings nothing from before."""
+    (found,), used = increments(cursor, new)
+    return found, used
 
 
 def after(*readings: Reading) -> list[int]:
     """The canary's new requests at each reading."""
     cursor, found = Cursor(), []
     for each in readings:
-        new, cursor = increments(cursor, each)
+        new, cursor = one(cursor, each)
         found.append(new.total("v2").requests)
     return found
 
@@ -80,13 +97,13 @@ def test_what_is_new(readings: list[Reading], expected: list[int]) -> None:
 def test_a_process_that_is_gone_does_not_grow_the_cursor() -> None:
     cursor = Cursor()
     for incarnation in range(50):
-        _, cursor = increments(cursor, reading(("v2", f"gw#{incarnation}", 1)))
-    assert len(cursor.marks) == 1
+        _, cursor = one(cursor, reading(("v2", f"gw#{incarnation}", 1)))
+    assert len(cursor.rows(REQUESTS)) == 1
 
 
 def test_strata_are_kept_apart_and_versions_named() -> None:
-    _, cursor = increments(Cursor(), reading(("v1", "gw#1", 0), ("v2", "sc#1", 0)))
-    new, _ = increments(cursor, reading(("v1", "gw#1", 4), ("v2", "sc#1", 2, 1, 3, 5)))
+    _, cursor = one(Cursor(), reading(("v1", "gw#1", 0), ("v2", "sc#1", 0)))
+    new, _ = one(cursor, reading(("v1", "gw#1", 4), ("v2", "sc#1", 2, 1, 3, 5)))
     assert new.tallies == {("v1", "gw"): Tally(4), ("v2", "sc"): Tally(2, 1, 3, 5)}
     assert new.strata == ("gw", "sc")
     assert new.versions == {"v1", "v2"}
@@ -116,25 +133,17 @@ LEAVERS = {
 def test_callers_who_left(counts: list[int], expected: list[int]) -> None:
     cursor, found = Cursor(), []
     for left in counts:
-        new, cursor = increments(cursor, reading(("v2", "gw#1", 500, 0, 0, left)))
+        new, cursor = one(cursor, reading(("v2", "gw#1", 500, 0, 0, left)))
         found.append((new.total("v2").requests, new.total("v2").abandoned))
     assert found == [(0, left) for left in expected]
 
 
 def test_a_restart_is_seen_in_the_answers_and_takes_the_callers_who_left_along() -> None:
-    _, cursor = increments(Cursor(), reading(("v2", "gw#1", 500, 0, 0, 50)))
-    new, cursor = increments(cursor, reading(("v2", "gw#1", 7, 0, 0, 2)))
+    _, cursor = one(Cursor(), reading(("v2", "gw#1", 500, 0, 0, 50)))
+    new, cursor = one(cursor, reading(("v2", "gw#1", 7, 0, 0, 2)))
     assert new.total("v2") == Tally(7, abandoned=2)
-    new, _ = increments(cursor, reading(("v2", "gw#1", 7, 0, 0, 3)))
+    new, _ = one(cursor, reading(("v2", "gw#1", 7, 0, 0, 3)))
     assert new.total("v2") == Tally(abandoned=1)
-
-
-def test_a_cursor_from_before_they_were_counted_makes_no_news_of_them() -> None:
-    old = Cursor((("v2", "gw#1", "gw", 500, 0, 0, UNKNOWN),))
-    new, cursor = increments(old, reading(("v2", "gw#1", 510, 0, 0, 90)))
-    assert new.total("v2") == Tally(10)
-    new, _ = increments(cursor, reading(("v2", "gw#1", 510, 0, 0, 94)))
-    assert new.total("v2") == Tally(abandoned=4)
 
 
 @settings(deadline=None)
