@@ -7,6 +7,9 @@ in the store column by column and names each proxy once, so that a hundred proxi
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from itertools import accumulate, pairwise
+
+import numpy as np
 
 Key = tuple[str, str, str]
 """Whose counts: version, process, stratum."""
@@ -39,10 +42,14 @@ Places = tuple[Place, ...]
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Marks of one kind. `keys` are indices of the cursor's names, three a row; `columns` has one number a row each."""
+    """Marks of one kind: texts with one number a row each.
 
-    keys: tuple[int, ...] = ()
-    columns: tuple[tuple[int, ...], ...] = ()
+    `keys` are the places of version, process and stratum among the cursor's names, each as the step from the row
+    before, since proxies in order have names in order.
+    """
+
+    keys: tuple[str, ...] = ()
+    columns: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,10 +72,12 @@ class Cursor:
     troubles: tuple[str, ...] = ()
 
     def rows(self, table: str) -> dict[Key, Row]:
-        found = self.tables.get(table, Table())
-        names = [self.names[each] for each in found.keys]
-        keys = zip(names[::3], names[1::3], names[2::3], strict=True)
-        return dict(zip(keys, zip(*found.columns, strict=True), strict=True))
+        if table not in self.tables:
+            return {}
+        found = self.tables[table]
+        steps = (accumulate(numbers(each)) for each in found.keys)
+        keys = zip(*([self.names[place] for place in places] for places in steps), strict=True)
+        return dict(zip(keys, zip(*map(numbers, found.columns), strict=True), strict=True))
 
 
 def tables_of(tables: Mapping[str, Rows]) -> tuple[tuple[str, ...], dict[str, Table]]:
@@ -80,5 +89,31 @@ def tables_of(tables: Mapping[str, Rows]) -> tuple[tuple[str, ...], dict[str, Ta
 
 def _table(rows: Rows, index: Mapping[str, int]) -> Table:
     keys = sorted(rows)
+    places: Iterable[Row] = zip(*([index[name] for name in key] for key in keys), strict=True)
     columns: Iterable[Row] = zip(*(rows[key] for key in keys), strict=True)
-    return Table(tuple(index[name] for key in keys for name in key), tuple(columns))
+    return Table(tuple(text(_steps(each)) for each in places), tuple(map(text, columns)))
+
+
+def _steps(places: Row) -> Row:
+    return (places[0], *(here - before for before, here in pairwise(places)))
+
+
+def text(column: Row) -> str:
+    """A column of numbers as their least one and the bytes of what each has beyond it, all lowest bytes first: the
+    high ones are alike and pack well.
+
+    Example: (7, 8, 300) is "7:3:000125000001": three numbers, beyond 7 are 0, 1 and 293, which is 0x0125.
+    """
+    least, most = min(column), max(column)
+    width = ((most - least).bit_length() + 7) // 8
+    beyond = (np.array(column, np.int64) - least).astype("<u8")
+    planes = beyond.view(np.uint8).reshape(len(column), 8)[:, :width]
+    return f"{least}:{len(column)}:{planes.T.tobytes().hex()}"
+
+
+def numbers(text: str) -> Row:
+    """Raises: ValueError for text that is no column."""
+    least, length, planes = text.split(":")
+    bytes_ = np.frombuffer(bytes.fromhex(planes), np.uint8).reshape(-1, int(length)).astype(np.int64)
+    beyond = sum((plane << (8 * place) for place, plane in enumerate(bytes_)), np.zeros(int(length), np.int64))
+    return tuple(map(int, beyond + int(least)))

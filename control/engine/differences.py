@@ -28,7 +28,8 @@ def kept(before: Rows, read: Rows, reading: Reading) -> dict[Key, Row]:
     proxies = {_proxy(process) for process in alive if "#" in process}
     missing = {key: mark for key, mark in before.items() if key not in read}
     stay = {key: mark for key, mark in missing.items() if key[1] in alive or _proxy(key[1]) not in proxies}
-    aged = {key: mark if key[2] in reading.unread else (mark[0] + 1, *mark[1:]) for key, mark in stay.items()}
+    unread = {*reading.unread}
+    aged = {key: mark if unread & {*key[1:]} else (mark[0] + 1, *mark[1:]) for key, mark in stay.items()}
     gone = sorted((key for key in aged if aged[key][0] > GONE_AFTER), key=lambda key: (aged[key][0], key))
     forgotten = {*gone[MOST_GONE:]}
     return {key: mark for key, mark in aged.items() if key not in forgotten}
