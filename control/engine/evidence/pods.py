@@ -38,6 +38,14 @@ def spread(totals: Floats, phi: Floats, terms: Columns) -> Floats:
 
     Units: `totals` (runs, tests, processes, 2).
     """
+    beyond, trust = seen_spread(totals, phi)
+    return np.asarray(np.sqrt((PRIOR_WEIGHT * terms.spread**2 + trust * beyond) / (PRIOR_WEIGHT + trust)))
+
+
+def seen_spread(totals: Floats, phi: Floats) -> tuple[Floats, Floats]:
+    """The variance of log rates beyond chance as these processes alone show it, and the degrees of freedom that it is
+    worth (runs, tests).
+    """
     n, bad = totals[..., 0], totals[..., 1]
     active = n > 0
     number = active.sum(axis=-1)
@@ -48,7 +56,7 @@ def spread(totals: Floats, phi: Floats, terms: Columns) -> Floats:
     chance = np.where(active, phi[..., None] / np.maximum(n * rate[..., None], 1e-9), 0.0).sum(axis=-1)
     beyond = np.log1p(np.maximum(0.0, varies - chance / np.maximum(number, 1)))
     trust = np.maximum(number - 1, 0) * np.minimum(1.0, bad.sum(axis=-1) / np.maximum(number, 1) / RELIABLE_AT)
-    return np.asarray(np.sqrt((PRIOR_WEIGHT * terms.spread**2 + trust * beyond) / (PRIOR_WEIGHT + trust)))
+    return beyond, trust
 
 
 def widening(sigma: Floats, canary: Floats, stable: Floats, terms: Columns) -> Floats:
