@@ -5,6 +5,7 @@ never what is done. Given twice under one id it acts once; asking for what is so
 """
 
 from dataclasses import dataclass, replace
+from fractions import Fraction
 
 from control.engine.command import Command
 from control.engine.decision import Cause, Decision
@@ -32,6 +33,7 @@ ALREADY_SO: dict[tuple[Phase, Verb], str] = {
     (Phase.PROMOTED, Verb.PROMOTE): _HAS_ALL,
     (Phase.PROMOTED, Verb.PROMOTE_FULL): _HAS_ALL,
     (Phase.PAUSED, Verb.PAUSE): "already paused",
+    (Phase.PARKED, Verb.RESUME): "already waiting to go on: it does by itself once the metrics can be read again",
     (Phase.SUSPENDED, Verb.SUSPEND): "already suspended",
     (Phase.ROLLING_BACK, Verb.ROLLBACK): "already going back: {stable} is being given all traffic",
     (Phase.ROLLED_BACK, Verb.ROLLBACK): "already rolled back: {stable} has all traffic",
@@ -108,8 +110,13 @@ def _target(shift: TrafficShift, state: ShiftState, event: Event) -> dict[str, s
     """The share that a promotion leads to: the sentence stays true when the shift has gone on."""
     if event not in (Event.ADVANCE, Event.FILL):
         return {}
-    ahead = next_step(shift.strategy, state.share)
+    ahead = _ahead(shift, state)
     return {"to": str(ahead if ahead is not None and event is Event.ADVANCE else 1)}
+
+
+def _ahead(shift: TrafficShift, state: ShiftState) -> Fraction | None:
+    """The next step of a run: one that is parked goes on from the weight that it had."""
+    return next_step(shift.strategy, state.steps[-1].share if state.steps else state.share)
 
 
 def _expected(shift: TrafficShift, state: ShiftState, command: Command) -> None:
@@ -123,6 +130,8 @@ def _expected(shift: TrafficShift, state: ShiftState, command: Command) -> None:
 
 def _already(state: ShiftState, verb: Verb) -> str:
     """What is so without the command; empty when the command would change something, or can't be given."""
+    if state.phase is Phase.ROLLING_BACK and state.giving_back is not None:
+        return ""
     words = ALREADY_SO.get((state.phase, verb), "")
     if words == _RUNS and state.decision.cause is Cause.HANDS_OFF:
         return HELD_BY_ANNOTATION
@@ -141,7 +150,7 @@ def _event(shift: TrafficShift, state: ShiftState, verb: Verb) -> Event | None:
     """The event that the verb means here, None when it is impossible."""
     event = _EVENTS[verb]
     begun = state.step > 0
-    if event is Event.ADVANCE and next_step(shift.strategy, state.share) == 1:
+    if event is Event.ADVANCE and _ahead(shift, state) == 1:
         event = Event.FILL
     if event in (Event.ADVANCE, Event.FILL) and not begun:
         return None

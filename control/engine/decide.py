@@ -4,50 +4,34 @@ The rules are asked in order and the first that has an answer decides: whatever 
 comes before whatever could wait, and what advances comes last, when no rule found a reason not to.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import datetime
 from fractions import Fraction
 
+from control.engine.advance import (
+    doubt,
+    finish,
+    gauge_out,
+    hold,
+    too_few,
+    unseen,
+    upwards,
+    warming,
+)
+from control.engine.begin import beginning
 from control.engine.decision import Cause, Decision
 from control.engine.drift import answer_to, foreign
-from control.engine.judge import harmful, judge, suspected
+from control.engine.judge import Judged
 from control.engine.observation import Observation
-from control.engine.phase import FINISHED, Event, Phase, Verdict
-from control.engine.plan import next_step, way_up
-from control.engine.state import ShiftState, subject_of
-from control.spec import OnDeadline, OnDelete, OnFailure, TrafficShift
-
-_RUNNING = frozenset({Phase.PROGRESSING, Phase.PROMOTING, Phase.PAUSED, Phase.CONFLICT})
-OBSERVED_AT_FULL = 0.99
-"""The share of the last poll's requests that must have ended on the canary before it is promoted: long ones that began
-before still end on stable, and nothing is claimed while more than a few do.
-"""
+from control.engine.phase import FINISHED, Event, Phase
+from control.engine.plan import way_back
+from control.engine.protect import PROTECTIONS
+from control.engine.situation import Rule, Situation, back
+from control.engine.state import Return, ShiftState, subject_of
+from control.spec import OnDeadline, OnDelete, TrafficShift
 
 
-@dataclass(frozen=True, slots=True)
-class Situation:
-    """Everything that a rule may look at."""
-
-    shift: TrafficShift
-    state: ShiftState
-    seen: Observation
-    now: datetime
-
-    @property
-    def hands_off(self) -> bool:
-        return self.shift.hands_off or self.seen.hands_off
-
-    @property
-    def verdict(self) -> Verdict:
-        return judge(self.state, self.seen, self.shift.strategy.min_requests)
-
-
-Rule = Callable[[Situation], Decision | None]
-
-
-def decide(shift: TrafficShift, state: ShiftState, seen: Observation, now: datetime) -> Decision:
-    situation = Situation(shift, state, seen, now)
+def decide(shift: TrafficShift, state: ShiftState, seen: Observation, judged: Judged, now: datetime) -> Decision:
+    situation = Situation(shift, state, seen, judged, now)
     return next(decision for rule in RULES if (decision := rule(situation)) is not None)
 
 
@@ -71,7 +55,7 @@ def _another_subject(at: Situation) -> Decision | None:
     """An edited target or version: what runs goes back first, then the new run begins from nothing."""
     phase, state = at.state.phase, at.state
     same = subject_of(at.shift) == state.subject
-    if phase is Phase.ROLLED_BACK and state.generation != at.shift.generation:
+    if phase is Phase.ROLLED_BACK and state.generation not in ("", at.shift.generation):
         return Decision(Cause.RENEWED, Event.RENEW)
     if same or phase is Phase.ROLLING_BACK:
         return None
@@ -79,50 +63,39 @@ def _another_subject(at: Situation) -> Decision | None:
     return Decision(Cause.RENEWED, Event.RENEW) if untouched else Decision(Cause.SUPERSEDED, Event.ROLL_BACK)
 
 
-def _harm(at: Situation) -> Decision | None:
-    state = at.state
-    if state.phase not in _RUNNING or not state.share or not harmful(state.evidence):
-        return None
-    if at.shift.on_failure is OnFailure.HOLD:
-        return None if state.phase is Phase.CONFLICT else Decision(Cause.FAILED, Event.FREEZE, evidence_facts(state))
-    return _back(at, Decision(Cause.HARM_FOUND, Event.ROLL_BACK, evidence_facts(state)))
-
-
-def evidence_facts(state: ShiftState) -> dict[str, str]:
-    """The numbers of the metric that says most."""
-    if state.evidence is None:
-        return {}
-    found = state.evidence.leading
-    numbers = (found.canary_requests, found.canary_bad, found.stable_requests, found.stable_bad)
-    names = ("canaryRequests", "canaryBad", "stableRequests", "stableBad")
-    facts = dict(zip(names, map(str, numbers), strict=True))
-    return facts | {"metric": found.metric.value, "logHarm": repr(state.evidence.log_merged)}
-
-
-def _no_canary(at: Situation) -> Decision | None:
-    """Not a verdict on the version: nobody is there to answer."""
-    running = at.state.phase in _RUNNING or at.state.phase is Phase.FAILED
-    if not running or not at.state.share or at.seen.canary_endpoints != 0:
-        return None
-    return _back(at, Decision(Cause.CANARY_GONE, Event.ROLL_BACK))
-
-
-def _back(at: Situation, decision: Decision) -> Decision:
-    """A dead stable can't take the traffic back, unless the canary is just as dead."""
-    if at.seen.stable_endpoints == 0 and at.seen.canary_endpoints != 0:
-        return Decision(Cause.STABLE_GONE, facts=decision.facts)
-    return decision
-
-
 def _conflict(at: Situation) -> Decision | None:
     return at.state.aside(Cause.CONFLICT) if at.state.phase is Phase.CONFLICT else None
+
+
+def _lowering(at: Situation) -> Decision | None:
+    """A return that takes its time gives the next part back; all the rest where a part of it can't be written."""
+    giving = at.state.giving_back
+    if at.state.phase is not Phase.ROLLING_BACK or giving is None:
+        return None
+    stuck = at.state.intent is not None and bool(at.state.intent.rejected)
+    refused = any(route.problem is Cause.WEIGHT_REFUSED for route in at.seen.routes)
+    due = Fraction(0) if stuck or refused else left_of(giving, at.now)
+    return Decision(Cause.RETURNING, Event.LOWER, {"to": str(due)}) if due < at.state.share else None
+
+
+def left_of(giving: Return, now: datetime) -> Fraction:
+    """What the canary should have left by now."""
+    shares = way_back(giving.share)
+    length = (giving.until - giving.since) / max(len(shares) - 1, 1)
+    passed = (now - giving.since) // length if length else len(shares)
+    return shares[max(0, min(passed, len(shares) - 1))]
+
+
+def _next_part(giving: Return, now: datetime) -> datetime:
+    length = (giving.until - giving.since) / max(len(way_back(giving.share)) - 1, 1)
+    return giving.since + length * ((now - giving.since) // length + 1)
 
 
 def _route_problem(at: Situation) -> Decision | None:
     route = at.seen.problem
     if route is None or route.problem is None or at.state.phase in FINISHED:
         return None
-    if at.state.phase is Phase.ROLLING_BACK and route.cut_off:
+    if at.state.phase is Phase.ROLLING_BACK and (route.cut_off or at.observes):
         return None
     return Decision(route.problem, facts={"route": route.name, "message": route.message})
 
@@ -136,9 +109,10 @@ def _rejection(at: Situation) -> Decision | None:
     intent = at.state.intent
     if intent is not None and intent.rejected:
         return Decision(Cause.REJECTED, facts={"proxy": "the mesh", "message": intent.rejected})
-    if at.state.phase not in FINISHED and (refused := at.seen.rejection):
-        return Decision(Cause.REJECTED, facts={"proxy": refused[0], "message": refused[1]})
-    return None
+    if at.observes or at.state.phase in FINISHED:
+        return None
+    refused = at.seen.rejection
+    return Decision(Cause.REJECTED, facts={"proxy": refused[0], "message": refused[1]}) if refused else None
 
 
 def _proxies(at: Situation) -> Decision | None:
@@ -150,45 +124,15 @@ def _proxies(at: Situation) -> Decision | None:
     return Decision(Cause.AWAITING_PROXIES, facts={"late": ", ".join(late[:5]), "unheld": ", ".join(unheld[:5])})
 
 
-def _beginning(at: Situation) -> Decision | None:
-    """Everything that must stand before any weight is written."""
-    if at.state.phase is not Phase.PENDING:
-        return None
-    first = at.shift.strategy.steps[0]
-    carrying = next((route for route in at.seen.routes if route.configured and route.configured > first), None)
-    if carrying is not None:
-        return Decision(Cause.ALREADY_CARRYING, facts={"route": carrying.name, "theirs": str(carrying.configured)})
-    if at.hands_off:
-        return Decision(Cause.HANDS_OFF)
-    if at.seen.canary_endpoints is None:
-        return Decision(Cause.ENDPOINTS_UNKNOWN, facts={"message": at.seen.endpoints_message})
-    if not at.seen.canary_endpoints:
-        return Decision(Cause.NO_CANARY_ENDPOINT, facts={"message": at.seen.endpoints_message})
-    if not at.seen.readable:
-        return Decision(Cause.METRICS_UNAVAILABLE, facts={"message": at.seen.metrics_message})
-    return _upwards(at)
-
-
-def _upwards(at: Situation) -> Decision:
-    strategy, state = at.shift.strategy, at.state
-    share = next_step(strategy, state.share) or Fraction(1)
-    cause = Cause.FULL_ENTERED if share == 1 else Cause.STEP_ENTERED
-    facts = _window_facts(state) | {"to": str(share)}
-    return Decision(cause, way_up(strategy, state.share, state.phase), facts)
-
-
-def _window_facts(state: ShiftState) -> dict[str, str]:
-    window = {"windowCanary": str(state.window.canary), "windowStable": str(state.window.stable)}
-    return evidence_facts(state) | window
-
-
 def _drain(at: Situation) -> Decision | None:
     """Rolled back means: acknowledged by every proxy, and no request of the last poll reached the canary."""
     if at.state.phase is not Phase.ROLLING_BACK:
         return None
+    if at.state.share and at.state.giving_back is not None:
+        return Decision(Cause.RETURNING, until=_next_part(at.state.giving_back, at.now))
     window = at.state.window
     drained = at.seen.readable and not at.seen.unread and window.polls > 0 and not window.reaches_canary
-    if drained or at.state.deleting:
+    if drained or at.state.deleting or at.observes:
         return Decision(Cause.ROLLED_BACK, Event.DRAINED)
     facts = {"last": str(window.last_canary), "readable": "yes" if at.seen.readable else ""}
     return Decision(Cause.AWAITING_DRAIN, facts=facts)
@@ -211,63 +155,42 @@ def _deadline(at: Situation) -> Decision | None:
     if started is None or limit is None or at.now < started + limit:
         return None
     if at.shift.on_deadline is OnDeadline.ROLLBACK:
-        return _back(at, Decision(Cause.DEADLINE_PASSED, Event.ROLL_BACK))
+        return back(at, Decision(Cause.DEADLINE_PASSED, Event.ROLL_BACK))
     return Decision(Cause.OVERDUE)
 
 
-def _hold(at: Situation) -> Decision | None:
-    if at.state.acknowledged_at is None:
+def _parked(at: Situation) -> Decision | None:
+    """It goes on by itself when the counters can be read again, and there is a canary to go on with."""
+    if at.state.phase is not Phase.PARKED:
         return None
-    until = at.state.acknowledged_at + at.shift.strategy.hold
-    return Decision(Cause.HOLDING, until=until) if at.now < until else None
-
-
-def _evidence(at: Situation) -> Decision | None:
-    need = {"need": str(at.shift.strategy.min_requests), "message": at.seen.metrics_message}
-    match at.verdict:
-        case Verdict.UNAVAILABLE:
-            return Decision(Cause.METRICS_UNAVAILABLE, facts=need)
-        case Verdict.NO_DATA:
-            return Decision(Cause.NO_DATA, facts=need)
-        case Verdict.INSUFFICIENT | Verdict.FAIL if suspected(at.state.evidence):
-            return Decision(Cause.SUSPECTED, facts=evidence_facts(at.state))
-        case Verdict.INSUFFICIENT | Verdict.FAIL:
-            return Decision(Cause.INSUFFICIENT, facts=need | _window_facts(at.state))
-        case Verdict.PASS:
-            return None
-
-
-def _finish(at: Situation) -> Decision | None:
-    """At 100 % nothing is left to compare with: what counts is that the requests are seen to end there."""
-    if at.state.phase is not Phase.PROMOTING:
-        return None
-    window = at.state.window
-    observed, last = window.observed(Fraction(1)), window.last_canary + window.last_stable
-    if observed is None:
-        return Decision(Cause.NO_DATA)
-    if observed < OBSERVED_AT_FULL:
-        return Decision(Cause.NOT_OBSERVED, facts={"last": str(window.last_stable), "of": str(last)})
-    seen = {"last": str(window.last_canary), "of": str(last)}
-    return Decision(Cause.PROMOTED, Event.FINISH, _window_facts(at.state) | seen)
+    sees = at.seen.readable and at.state.subject.stable not in at.seen.unseen
+    if sees and at.seen.canary_endpoints != 0:
+        return Decision(Cause.UNPARKED, Event.UNPARK)
+    return at.state.aside(Cause.PARKED)
 
 
 RULES: tuple[Rule, ...] = (
     _deletion,
     _suspension,
     _another_subject,
-    _harm,
-    _no_canary,
+    *PROTECTIONS,
     _conflict,
+    _lowering,
     _route_problem,
     _drift,
     _rejection,
     _proxies,
-    _beginning,
+    beginning,
     _drain,
     _rest,
     _deadline,
-    _hold,
-    _evidence,
-    _finish,
-    _upwards,
+    _parked,
+    hold,
+    unseen,
+    gauge_out,
+    warming,
+    doubt,
+    too_few,
+    finish,
+    upwards,
 )

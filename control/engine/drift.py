@@ -12,15 +12,18 @@ from control.engine.decision import Cause, Decision
 from control.engine.observation import Observation, RouteNow
 from control.engine.phase import Event
 from control.engine.state import Intent, ShiftState
+from control.spec import Mode
 
 REPAIRS = 3
 WITHIN = timedelta(minutes=10)
 
 
 def foreign(state: ShiftState, seen: Observation) -> tuple[RouteNow, ...]:
-    """Routes whose weights somebody else has changed since our intent."""
+    """Routes whose weights somebody else has changed since our intent. Who only observes has no weights of its own."""
     intent = state.intent
-    return () if intent is None else tuple(route for route in seen.routes if _is_foreign(intent, route))
+    if intent is None or state.subject.mode is Mode.OBSERVE:
+        return ()
+    return tuple(route for route in seen.routes if _is_foreign(intent, route))
 
 
 def _is_foreign(intent: Intent, route: RouteNow) -> bool:
@@ -31,9 +34,11 @@ def _is_foreign(intent: Intent, route: RouteNow) -> bool:
 
 
 def ours_to_write(state: ShiftState, route: RouteNow) -> bool:
-    """The intent covers this route, has not reached it, and nobody else changed it meanwhile."""
+    """The intent covers this route, has not reached it, and nobody else changed it meanwhile. Who only observes writes
+    nothing, ever.
+    """
     intent = state.intent
-    if intent is None or route.configured is None or route.in_place:
+    if intent is None or state.subject.mode is Mode.OBSERVE or route.configured is None or route.in_place:
         return False
     return route.key not in intent.done and intent.before.get(route.key, str(route.configured)) == str(route.configured)
 

@@ -5,26 +5,39 @@ Three answers to each cause: why, what must happen next, and which command a per
 
 import math
 from fractions import Fraction
-from typing import assert_never
 
+from control.engine.compared import Comparison, Counted, from_facts
 from control.engine.decision import Decision
-from control.engine.counting import TOLERATED, WORTH_SAYING, Metric, MetricEvidence, log_harm
+from control.engine.phase import Event
 from control.engine.state import ShiftState
-from control.engine.words import WORDS
+from control.engine.words import OBSERVED, WORDS, WOULD
+from control.spec import Mode
 from control.spec.quantity import share_text
 
 MOST_SHOWN = 1e9
+WORTH_SAYING = 0.5
+"""Units: log E. Less than this, for or against, is called no evidence."""
 NOTHING = "nothing to compare yet"
 
 
 def sentence(decision: Decision, state: ShiftState, name: str) -> str:
-    """Why: one sentence."""
-    return _say(WORDS[decision.cause].why, decision, state, name)
+    """Why: one sentence. A shift that only observes says what it would do."""
+    if state.subject.mode is Mode.CONTROL:
+        return _say(WORDS[decision.cause].why, decision, state, name)
+    if decision.cause in OBSERVED:
+        return _say(OBSERVED[decision.cause], decision, state, name)
+    would = WOULD.get(decision.event, "") if decision.event is not None else ""
+    return _say(would + WORDS[decision.cause].why, decision, state, name)
 
 
 def waiting_for(decision: Decision, state: ShiftState, name: str) -> str:
     """What must happen next; empty when nothing must."""
+    if state.subject.mode is Mode.OBSERVE and decision.event in _WRITES:
+        return ""
     return _say(WORDS[decision.cause].next, decision, state, name)
+
+
+_WRITES = frozenset({Event.BEGIN, Event.ADVANCE, Event.FILL, Event.ROLL_BACK, Event.LOWER, Event.PARK, Event.UNPARK})
 
 
 def next_command(decision: Decision, name: str) -> str:
@@ -39,8 +52,8 @@ def _say(template: str, decision: Decision, state: ShiftState, name: str) -> str
         "canary": state.subject.canary,
         "stable": state.subject.stable,
         "share": percent(state.share),
-        "compared": compared_facts(decision.facts, state),
-        "odds": odds(state.evidence.log_merged) if state.evidence is not None and _has_begun(state) else NOTHING,
+        "compared": compared_facts(decision.facts),
+        "odds": odds_facts(decision.facts),
         "asked": _asked(decision.facts),
         "overwritten": _overwritten(state),
     }
@@ -92,62 +105,79 @@ def percent(share: Fraction) -> str:
     return text.replace("%", " %") if "%" in text else f"{float(share) * 100:.3g} %"
 
 
-def odds(log_harm_: float) -> str:
+def rate_percent(rate: float) -> str:
+    """A rate as people say it. Example: 0.0005 is "0.05 %", 0.034146 is "3.41 %"."""
+    return f"{rate * 100:.3g} %"
+
+
+def amount(number: float) -> str:
+    """A number of failed requests. Example: 12.34 is "12.3", 50.0 is "50", 1234.5 is "1,234"."""
+    return f"{number:,.0f}" if abs(number) >= 100 or number == round(number) else f"{number:.3g}"
+
+
+def odds(log_harm: float) -> str:
     """Evidence as people bet. Example: "evidence 212 : 1 for harm", "no evidence of harm (8 : 1 against)"."""
-    if log_harm_ >= WORTH_SAYING:
-        return f"evidence {_count(log_harm_)} : 1 for harm"
-    return "no evidence of harm" + (f" ({_count(-log_harm_)} : 1 against)" if log_harm_ <= -WORTH_SAYING else "")
+    if log_harm >= WORTH_SAYING:
+        return f"evidence {to_one(log_harm)} for harm"
+    return "no evidence of harm" + (f" ({to_one(-log_harm)} against)" if log_harm <= -WORTH_SAYING else "")
 
 
-def _count(log: float) -> str:
+def to_one(log: float) -> str:
+    """Example: ln 212 is "212 : 1", ln 2.5 is "2.5 : 1"."""
     if log >= math.log(MOST_SHOWN):
-        return f"over {MOST_SHOWN:,.0f}"
-    value = math.exp(log)
-    return f"{value:,.0f}" if value >= 10 else f"{value:.2g}"
+        return f"over {MOST_SHOWN:,.0f} : 1"
+    value = math.exp(max(log, -700.0))
+    return f"{value:,.0f} : 1" if value >= 10 else f"{value:.2g} : 1"
 
 
-def _both(metric: Metric, canary: tuple[int, int], stable: tuple[int, int]) -> str:
-    """Both versions' numbers. Example: "canary 12 of 40 abandoned by their callers, stable 3 of 3,700"."""
-    match metric:
-        case Metric.OUTCOMES:
-            return f"canary {_part(*canary)} failed, stable {_part(*stable)} failed"
-        case Metric.ATTEMPTS:
-            return f"canary {_retries(*canary)}, stable {_retries(*stable)}"
-        case Metric.ABANDONED:
-            return f"canary {_part(*canary)} abandoned by their callers, stable {_part(*stable)}"
+def compared(row: Comparison, log_harm: float) -> str:
+    """Both versions' numbers, what was tolerated, and the evidence."""
+    margin = f"tolerated up to {row.tolerated.ratio:.3g} x stable + {row.tolerated.extra * 100:.3g} %"
+    return f"{_both(row)}; {margin}; {odds(log_harm)}"
+
+
+def _both(row: Comparison) -> str:
+    """Both versions' numbers. Example: "slower than 250 ms: canary 12 of 410, stable 13 of 3,702"."""
+    canary, stable = row.canary, row.stable
+    match row.metric:
+        case "outcomes":
+            return f"canary {_part(canary)} failed, stable {_part(stable)}"
+        case "attempts":
+            return f"canary {_retries(canary)}, stable {_retries(stable)}"
+        case "abandoned":
+            return f"canary {_part(canary)} abandoned by their callers, stable {_part(stable)}"
         case _:
-            assert_never(metric)
+            return f"{bad_means(row.test)}canary {_part(canary)}, stable {_part(stable)}"
 
 
-def _part(requests: int, bad: int) -> str:
-    return f"{bad:,} of {requests:,}"
+def bad_means(test: str) -> str:
+    """What makes a request a bad one, where that is an edge. Example: "latency>250ms" is "slower than 250 ms: "."""
+    sign = next((each for each in (">", "<") if each in test), "")
+    if not sign:
+        return "bad: "
+    metric, _, edge = test.rpartition(sign)
+    length = edge.removesuffix("ms")
+    text = f"{length} ms" if edge != length else edge
+    if metric == "latency":
+        return f"slower than {text}: "
+    return f"{'above' if sign == '>' else 'not above'} {text}: "
 
 
-def _retries(requests: int, bad: int) -> str:
-    return f"{bad:,} {'retry' if bad == 1 else 'retries'} in {counted(requests, 'request')}"
+def _part(side: Counted) -> str:
+    return f"{side.bad:,} of {side.requests:,}"
 
 
-def compared(metric: Metric, canary: tuple[int, int], stable: tuple[int, int], log_e: float) -> str:
-    """Both versions' numbers, what was tolerated, and the evidence. Units: (requests, bad ones)."""
-    margin = f"tolerated up to {TOLERATED.ratio:g} x stable + {TOLERATED.extra * 100:g} %"
-    return f"{_both(metric, canary, stable)}; {margin}; {odds(log_e)}"
+def _retries(side: Counted) -> str:
+    return f"{side.bad:,} {'retry' if side.bad == 1 else 'retries'} in {counted(side.requests, 'request')}"
 
 
-def compared_metric(found: MetricEvidence) -> str:
-    canary, stable = (found.canary_requests, found.canary_bad), (found.stable_requests, found.stable_bad)
-    return compared(found.metric, canary, stable, log_harm(found))
+def compared_facts(facts: dict[str, str]) -> str:
+    """The comparison that a decision rests on."""
+    kept = from_facts(facts)
+    return NOTHING if kept is None or not kept[0].canary.requests else compared(*kept)
 
 
-def _has_begun(state: ShiftState) -> bool:
-    """Has anything been compared?"""
-    return state.evidence is not None and state.evidence.leading.canary_requests > 0
-
-
-def compared_facts(facts: dict[str, str], state: ShiftState) -> str:
-    """The comparison that a decision rested on, or the present one when it kept no numbers."""
-    if "metric" not in facts:
-        return compared_metric(state.evidence.leading) if state.evidence and _has_begun(state) else NOTHING
-    if facts["canaryRequests"] == "0":
-        return NOTHING
-    canary, stable = ((int(facts[f"{name}Requests"]), int(facts[f"{name}Bad"])) for name in ("canary", "stable"))
-    return compared(Metric(facts["metric"]), canary, stable, float(facts["logHarm"]))
+def odds_facts(facts: dict[str, str]) -> str:
+    """The evidence that a decision rests on."""
+    kept = from_facts(facts)
+    return NOTHING if kept is None or not kept[0].canary.requests else odds(kept[1])

@@ -6,15 +6,20 @@ from dataclasses import replace
 from datetime import datetime
 from fractions import Fraction
 
+import numpy as np
+
+from control.engine.codec import Numbers
 from control.engine.decision import Cause, Decision
 from control.engine.drift import recent
-from control.engine.counting import fresh
+from control.engine.evidence import Tide, rebake
+from control.engine.guarding import new_guard
 from control.engine.journal import CONTROLLER, noted
-from control.engine.learn import SIGHT
+from control.engine.notice import SIGHT
 from control.engine.observation import Observation
 from control.engine.phase import BACK, Event, Phase, next_phase
-from control.engine.plan import next_step
-from control.engine.state import Drift, Intent, ShiftState, Step, Window, new_state, subject_of
+from control.engine.plan import way_back
+from control.engine.state import Bake, Drift, Intent, Return, ShiftState, Step, Window, new_state, subject_of
+from control.engine.terms import terms_of
 from control.errors import InvariantBroken
 from control.spec import TrafficShift
 
@@ -66,11 +71,19 @@ def _held(shift: TrafficShift, state: ShiftState, decision: Decision, now: datet
 _QUIET = frozenset(
     {
         Cause.HOLDING,
+        Cause.DWELLING,
+        Cause.UNPROVEN,
+        Cause.BUDGETED,
+        Cause.BAKING,
+        Cause.WARMING,
+        Cause.RATE_UNKNOWN,
+        Cause.RETURNING,
         Cause.AWAITING_PROXIES,
         Cause.AWAITING_DRAIN,
         Cause.DONE,
         Cause.NOT_BEGUN,
         Cause.PAUSED,
+        Cause.PARKED,
         Cause.SUSPENDED,
         Cause.CONFLICT,
         Cause.DELETED,
@@ -94,14 +107,22 @@ def _entered(
     match decision.event:
         case Event.BEGIN | Event.ADVANCE | Event.FILL:
             return _step_up(shift, state, decision, now, seen)
+        case Event.BAKE:
+            return _baking(shift, state, now)
         case Event.ROLL_BACK:
-            return _give_back(state, decision, now, seen)
+            return _give_back(shift, state, decision, now, seen)
+        case Event.LOWER:
+            return _lowered(state, Fraction(decision.facts["to"]), now, seen)
         case Event.FINISH | Event.DRAINED:
             return _over(state, decision, now)
         case Event.CONFLICT:
             return _yielded(state, decision, seen, now)
+        case Event.PARK:
+            return _intended(_set_aside(state, decision), Fraction(0), now, seen)
         case Event.PAUSE | Event.SUSPEND:
             return _set_aside(state, decision)
+        case Event.UNPARK:
+            return _intended(state, _share_before(state), now, seen)
         case Event.RESUME:
             return _taken_up(state, now) if state.phase is Phase.CONFLICT else state
         case Event.RENEW:
@@ -111,28 +132,40 @@ def _entered(
 
 
 def _intended(state: ShiftState, share: Fraction, now: datetime, seen: Observation) -> ShiftState:
-    """The state with a new weight to write. The hold begins anew when every proxy has acknowledged it."""
+    """The state with a new weight to write. The hold begins anew when every proxy has acknowledged it; what was watched
+    in a bake so far stays watched.
+    """
     before = {route.key: str(route.configured) for route in seen.routes if route.configured is not None}
     intent = Intent(id=state.intent.id + 1 if state.intent else 1, share=share, at=now, before=before)
-    return replace(state, share=share, intent=intent, acknowledged_at=None, window=Window())
+    bake = Bake(None, state.bake.lasted_s(now)) if state.bake is not None else None
+    return replace(state, share=share, intent=intent, acknowledged_at=None, window=Window(), bake=bake)
 
 
 def _step_up(
     shift: TrafficShift, state: ShiftState, decision: Decision, now: datetime, seen: Observation
 ) -> ShiftState:
-    ahead = next_step(shift.strategy, state.share)
-    share = ahead if ahead is not None and decision.event is not Event.FILL else Fraction(1)
+    share = Fraction(decision.facts["to"])
     intended = _intended(_closed(state, decision, now), share, now, seen)
     return replace(
         intended,
         step=state.step + 1,
         steps=(*intended.steps, Step(state.step + 1, share, now)),
         started_at=state.started_at or now,
-        evidence=state.evidence or fresh(seen.retries),
+        guard=new_guard(shift, state) if share == 1 else None,
+        bake=None,
         returns_to=(),
         set_aside=(),
         drift=Drift(repairs=state.drift.repairs),
     )
+
+
+def _baking(shift: TrafficShift, state: ShiftState, now: datetime) -> ShiftState:
+    """Watched once more: what was shown so far is to be shown again, by what comes from now on."""
+    tide = state.tide
+    if state.watched is not None and tide.values:
+        terms, here = terms_of(shift, state.watched), np.array([True])
+        tide = Numbers.of(rebake(Tide.of(terms, tide.values), here).numbers())
+    return replace(state, bake=Bake(since=now), tide=tide)
 
 
 def _closed(state: ShiftState, decision: Decision, now: datetime) -> ShiftState:
@@ -142,17 +175,48 @@ def _closed(state: ShiftState, decision: Decision, now: datetime) -> ShiftState:
     return replace(state, steps=(*state.steps[:-1], replace(state.steps[-1], left_at=now, left=decision)))
 
 
-def _give_back(state: ShiftState, decision: Decision, now: datetime, seen: Observation) -> ShiftState:
+_UNHURRIED = frozenset({Cause.COMMANDED, Cause.DEADLINE_PASSED, Cause.DELETED})
+"""Returns that may take the time that the spec gives them. Harm, a spent budget and the like never do."""
+
+
+def _give_back(
+    shift: TrafficShift, state: ShiftState, decision: Decision, now: datetime, seen: Observation
+) -> ShiftState:
+    """All traffic goes back: at once, or little by little where nobody is in a hurry. Asked for twice, at once."""
     if state.phase is Phase.ROLLING_BACK:
+        return _at_once(state, decision, now, seen)
+    calm = decision.cause in _UNHURRIED and state.phase is not Phase.FAILED and state.giving_back is None
+    shares = way_back(state.share) if calm and shift.return_over else (Fraction(0),)
+    giving = Return(state.share, now, now + shift.return_over) if len(shares) > 1 else None
+    intended = _intended(_closed(state, decision, now), shares[0], now, seen)
+    return replace(
+        intended,
+        outcome=decision,
+        giving_back=giving,
+        guard=None,
+        bake=None,
+        returns_to=(),
+        set_aside=(),
+        finished_at=None,
+        drift=Drift(repairs=state.drift.repairs),
+    )
+
+
+def _lowered(state: ShiftState, share: Fraction, now: datetime, seen: Observation) -> ShiftState:
+    return replace(_intended(state, share, now, seen), giving_back=state.giving_back if share else None)
+
+
+def _at_once(state: ShiftState, decision: Decision, now: datetime, seen: Observation) -> ShiftState:
+    """What is left of a return that takes its time goes back now. Who commands it twice changes no outcome."""
+    if not state.share:
         return state
-    intended = _intended(_closed(state, decision, now), Fraction(0), now, seen)
-    drift = Drift(repairs=state.drift.repairs)
-    return replace(intended, outcome=decision, returns_to=(), set_aside=(), finished_at=None, drift=drift)
+    outcome = state.outcome if decision.cause in _UNHURRIED else decision
+    return replace(_intended(state, Fraction(0), now, seen), giving_back=None, outcome=outcome)
 
 
 def _over(state: ShiftState, decision: Decision, now: datetime) -> ShiftState:
     outcome = decision if decision.event is Event.FINISH else state.outcome
-    return replace(_closed(state, decision, now), outcome=outcome, finished_at=now)
+    return replace(_closed(state, decision, now), outcome=outcome, finished_at=now, giving_back=None)
 
 
 def _yielded(state: ShiftState, decision: Decision, seen: Observation, now: datetime) -> ShiftState:
@@ -166,24 +230,32 @@ def _set_aside(state: ShiftState, decision: Decision) -> ShiftState:
     return replace(state, returns_to=(*state.returns_to, state.phase), set_aside=(*state.set_aside, decision))
 
 
+_ASIDE = frozenset({Phase.PAUSED, Phase.SUSPENDED, Phase.CONFLICT})
+_WITHOUT = frozenset({Phase.ROLLING_BACK, Phase.ROLLED_BACK, Phase.PARKED, Phase.PENDING})
+
+
+def _share_before(state: ShiftState) -> Fraction:
+    """The weight of what is returned to: none where that was going back, or parked."""
+    was = next((phase for phase in reversed(state.returns_to) if phase not in _ASIDE), Phase.PENDING)
+    return Fraction(0) if was in _WITHOUT or not state.steps else state.steps[-1].share
+
+
 def _taken_up(state: ShiftState, now: datetime) -> ShiftState:
     """After a conflict our own weights are written again: those of the phase that is returned to."""
-    match _back_to(state):
-        case Phase.ROLLING_BACK | Phase.ROLLED_BACK:
-            share = Fraction(0)
-        case _:
-            share = state.steps[-1].share if state.steps else Fraction(0)
-    return replace(_intended(state, share, now, NOWHERE), drift=Drift())
+    return replace(_intended(state, _share_before(state), now, NOWHERE), drift=Drift(), giving_back=None)
 
 
 def _renewed(shift: TrafficShift, state: ShiftState) -> ShiftState:
     """A new run. Counters of another subject were never read, so that their past must not count as news."""
     renewed = new_state(shift)
-    same = renewed.subject == state.subject
+    same = (renewed.subject.host, renewed.subject.stable, renewed.subject.canary) == (
+        state.subject.host, state.subject.stable, state.subject.canary,
+    )  # fmt: skip
     return replace(
         renewed,
         run=state.run + 1,
         cursor=state.cursor if same else renewed.cursor,
+        flow=state.flow if same else renewed.flow,
         troubled=state.troubled,
         commands=state.commands,
         entries=state.entries,
@@ -198,8 +270,15 @@ def _repaired(state: ShiftState, seen: Observation, now: datetime) -> ShiftState
 
 
 def adopt(shift: TrafficShift, state: ShiftState, now: datetime) -> ShiftState:
-    """An edited spec counts from the next step on: the weight stays. Another subject is not adopted but begun anew."""
-    if shift.generation == state.generation or state.phase is Phase.ROLLED_BACK or subject_of(shift) != state.subject:
+    """An edited spec counts from the next step on: the weight stays. Another subject is not adopted but begun anew.
+
+    Nobody knows what spec a state that an older version stored was made for: it is this one.
+    """
+    if shift.generation == state.generation or subject_of(shift) != state.subject:
+        return state
+    if not state.generation:
+        return replace(state, generation=shift.generation)
+    if state.phase is Phase.ROLLED_BACK:
         return state
     adopted = replace(state, generation=shift.generation)
     return adopted if state.intent is None else noted(adopted, Decision(Cause.SPEC_CHANGED), now, name=shift.name)

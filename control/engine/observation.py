@@ -1,7 +1,7 @@
 """What does one tick see of the world? Plain values, gathered before anything is decided."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from fractions import Fraction
 
@@ -69,8 +69,9 @@ def beside_held(routes: Sequence[RouteNow]) -> tuple[RouteNow, ...]:
 class Observation:
     """All that one tick saw. None means that it could not be found out, which is never the same as 0.
 
-    `readable` is False when the source of metrics could not be read, `answered` when it says nothing about the canary;
-    `unread` are proxies whose counts are missing. Messages are the words of who could not answer.
+    `readable` is False when the source of metrics could not be read; `unseen` are versions that it says nothing about,
+    `unread` proxies whose counts are missing. `gauges` are people's gauges by name and version, `troubles` why one of
+    their metrics could not be read. Messages are the words of who could not answer.
     """
 
     at: datetime
@@ -79,13 +80,22 @@ class Observation:
     stable_endpoints: int | None = None
     endpoints_message: str = ""
     readable: bool = False
-    answered: bool = False
+    unseen: tuple[str, ...] = ()
     unread: tuple[str, ...] = ()
+    gauges: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    troubles: Mapping[str, str] = field(default_factory=dict)
     metrics_message: str = ""
 
     @property
     def hands_off(self) -> bool:
         return any(route.hands_off for route in self.routes)
+
+    @property
+    def configured(self) -> Fraction | None:
+        """The canary's share that all documents agree on and all their proxies run; None when there is no such one."""
+        shares = {route.configured for route in self.routes if route.acknowledged_by_all}
+        everywhere = all(route.acknowledged_by_all for route in self.routes)
+        return next(iter(shares)) if everywhere and len(shares) == 1 else None
 
     @property
     def retries(self) -> int:

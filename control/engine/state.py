@@ -4,47 +4,50 @@ The weights that a mesh should have are a function of this value alone. It holds
 running run; the journal is elsewhere and never read back.
 """
 
-import base64
 import json
-import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from fractions import Fraction
 from typing import Any
 
-from control.engine.codec import decode, encode
+from control.engine.codec import Numbers, decode, encode, pack, unpack
+from control.engine.cursor import Cursor
 from control.engine.decision import Cause, Decision
-from control.engine.counting import Evidence
 from control.engine.phase import Phase, Verdict
-from control.engine.readings import UNKNOWN, Cursor, Mark, Tally
+from control.engine.readings import Tally
 from control.engine.upcast import SCHEMA, upcast
+from control.engine.watched import Watched
 from control.errors import InvariantBroken
-from control.spec import TrafficShift
+from control.spec import Mode, TrafficShift
 from mesh.traffic import RouteRef, TrafficSplit
 
 MOST_BYTES = 16 * 1024
 KEPT_COMMANDS = 16
 NOTHING = Tally()
 UNREAD = Cursor()
+NO_NUMBERS = Numbers()
 NOT_BEGUN = Decision(Cause.NOT_BEGUN)
 
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """Which traffic this run moves: settled when it begins, so that an edited spec can't redirect a running one."""
+    """Which traffic this run moves, or only observes: settled when it begins, so that an edited spec can't redirect a
+    running one.
+    """
 
     host: str
     stable: str
     canary: str
     routes: tuple[RouteRef, ...]
+    mode: Mode = Mode.CONTROL
 
     def split(self, share: Fraction) -> TrafficSplit:
         return TrafficSplit(self.host, self.stable, self.canary, share)
 
 
 def subject_of(shift: TrafficShift) -> Subject:
-    return Subject(shift.host, shift.stable, shift.canary, shift.target.routes)
+    return Subject(shift.host, shift.stable, shift.canary, shift.target.routes, shift.mode)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +81,7 @@ class Drift:
 class Window:
     """Requests that ended since every proxy acknowledged the present weight: in all, and in the last poll that had any.
 
-    `quiet` is how many polls without any came after that one.
+    `quiet` is how many polls without any came after that one, `compared` how many of all compared the versions.
     """
 
     polls: int = 0
@@ -87,6 +90,7 @@ class Window:
     last_canary: int = 0
     last_stable: int = 0
     quiet: int = 0
+    compared: int = 0
 
     def observed(self, share: Fraction) -> float | None:
         """The canary's share of the requests that were counted, None when there were none.
@@ -107,7 +111,62 @@ class Window:
     def grown(self, canary: int, stable: int) -> "Window":
         if canary + stable == 0:
             return replace(self, polls=self.polls + 1, quiet=self.quiet + 1)
-        return Window(self.polls + 1, self.canary + canary, self.stable + stable, canary, stable)
+        polls, seen = self.polls + 1, (self.canary + canary, self.stable + stable)
+        return Window(polls, *seen, canary, stable, compared=self.compared)
+
+
+@dataclass(frozen=True, slots=True)
+class Flow:
+    """How much traffic there is: requests a second of both versions as of late (None: not known yet), when it was last
+    counted, and stable's requests and failures since the shift was applied.
+    """
+
+    per_s: float | None = None
+    at: datetime | None = None
+    requests: int = 0
+    failures: int = 0
+
+    @property
+    def failing(self) -> float | None:
+        """The part of stable's requests that fails, None while none was counted."""
+        return self.failures / self.requests if self.requests else None
+
+
+@dataclass(frozen=True, slots=True)
+class Bake:
+    """The canary is watched once more before 100 %: `since` the weight is in force (None: it is not, just now), after
+    `before_s` seconds of watching that were interrupted.
+    """
+
+    since: datetime | None = None
+    before_s: float = 0.0
+
+    def lasted_s(self, now: datetime) -> float:
+        return self.before_s + (max((now - self.since).total_seconds(), 0.0) if self.since is not None else 0.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Return:
+    """A return that nobody is in a hurry for: from `share` at `since` to 0 by `until`."""
+
+    share: Fraction
+    since: datetime
+    until: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Guard:
+    """What is watched at 100 %: the bets that more than `limit` of the canary's requests fail, and what they rest on.
+
+    `phi` is the dispersion of failures that was known when it began.
+    """
+
+    limit: float
+    phi: float = 1.0
+    bets: Numbers = NO_NUMBERS
+    polls: float = 0.0
+    requests: int = 0
+    bad: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,13 +205,24 @@ class RouteSeen:
 
 
 @dataclass(frozen=True, slots=True)
+class GaugeSeen:
+    """A person's gauge as the last tick read it, None where it could not be."""
+
+    name: str
+    canary: float | None = None
+    stable: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Seen:
-    """The world as the last tick saw it, for people to read."""
+    """The world as the last tick saw it, for people to read. `verdicts` are those of each test and gauge by name."""
 
     routes: tuple[RouteSeen, ...] = ()
     canary_endpoints: int | None = None
     stable_endpoints: int | None = None
     verdict: Verdict = Verdict.NO_DATA
+    verdicts: dict[str, Verdict] = field(default_factory=dict)
+    gauges: tuple[GaugeSeen, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,9 +243,11 @@ class ShiftState:
     """Everything that resume needs.
 
     `share` is what the canary should have now, the only source of weights. `returns_to` is the stack of phases that
-    resume leads back to, `set_aside` what led away from each: who paused or suspended it, and why. `troubled` are
-    troubles of sight that the journal tells of, and whose end it has not told yet. `outbox` holds journal entries that
-    are not known to be recorded yet.
+    resume leads back to, `set_aside` what led away from each: who paused or suspended it, and why. `watched` is what
+    the run compares, `tide` and `sums` the numbers of that evidence, used up to `cursor`. `blind_since`: since when the
+    counters can't be read; `warm_until`: until when a new process of the canary is still warming up; `breaches`: since
+    when each gauge is out of its range. `troubled` are troubles of sight that the journal tells of, and whose end it
+    has not told yet. `outbox` holds journal entries that are not known to be recorded yet.
     """
 
     phase: Phase
@@ -197,7 +269,16 @@ class ShiftState:
     acknowledged_at: datetime | None = None
     drift: Drift = Drift()
     cursor: Cursor = UNREAD
-    evidence: Evidence | None = None
+    watched: Watched | None = None
+    tide: Numbers = NO_NUMBERS
+    sums: Numbers = NO_NUMBERS
+    flow: Flow = Flow()
+    bake: Bake | None = None
+    giving_back: Return | None = None
+    guard: Guard | None = None
+    blind_since: datetime | None = None
+    warm_until: datetime | None = None
+    breaches: dict[str, datetime] = field(default_factory=dict)
     seen: Seen = Seen()
     troubled: tuple[Cause, ...] = ()
     deleting: bool = False
@@ -212,9 +293,9 @@ class ShiftState:
 
     def to_json(self) -> dict[str, Any]:
         """Raises: InvariantBroken when it does not fit the store."""
-        data: dict[str, Any] = (
-            {"schema": SCHEMA} | encode(replace(self, cursor=Cursor())) | {"cursor": _packed(self.cursor)}
-        )
+        bare = replace(self, cursor=UNREAD, watched=None)
+        packed = {"cursor": pack(self.cursor)} | ({"watched": pack(self.watched)} if self.watched else {})
+        data: dict[str, Any] = {"schema": SCHEMA} | encode(bare) | packed
         if (size := len(json.dumps(data, separators=(",", ":")))) > MOST_BYTES:
             raise InvariantBroken(f"the state of a shift takes {size:,} bytes, more than {MOST_BYTES:,}")
         return data
@@ -224,9 +305,10 @@ class ShiftState:
         """Raises: InvariantBroken for a state that is newer than this program, or that is none."""
         fields = dict(upcast(data))
         try:
-            cursor = _unpacked(fields.pop("cursor"))
-            return replace(decode(ShiftState, fields), cursor=cursor)
-        except (ValueError, TypeError, KeyError, AttributeError, zlib.error) as error:
+            cursor, watched = unpack(Cursor, fields.pop("cursor")), fields.pop("watched", None)
+            state = decode(ShiftState, fields)
+            return replace(state, cursor=cursor, watched=unpack(Watched, watched) if watched is not None else None)
+        except (ValueError, TypeError, KeyError, AttributeError) as error:
             raise InvariantBroken(
                 f"the stored state can't be read: {error}", "keep it aside and apply the shift again"
             ) from error
@@ -235,22 +317,6 @@ class ShiftState:
 def new_state(shift: TrafficShift) -> ShiftState:
     """The state of a shift that was just applied: nothing begun, nothing written."""
     return ShiftState(phase=Phase.PENDING, generation=shift.generation, subject=subject_of(shift))
-
-
-def _packed(cursor: Cursor) -> str:
-    """Names of proxies repeat themselves: packed, a hundred of them fit beside everything else."""
-    text = json.dumps(encode(cursor.marks), separators=(",", ":")).encode()
-    return base64.b85encode(zlib.compress(text, 9)).decode()
-
-
-def _unpacked(text: str) -> Cursor:
-    marks = json.loads(zlib.decompress(base64.b85decode(text)))
-    return Cursor(tuple(_as_mark(*mark) for mark in marks))
-
-
-def _as_mark(version: str, process: str, stratum: str, n: int, bad: int, retries: int, left: int = UNKNOWN) -> Mark:
-    """States that were stored before abandoned requests were counted have none."""
-    return str(version), str(process), str(stratum), int(n), int(bad), int(retries), int(left)
 
 
 def route_key(ref: RouteRef) -> str:

@@ -1,19 +1,17 @@
 """What does a shift's status say? The JSON that every tool reads, a pure function of spec, state and now."""
 
-import math
 from datetime import datetime
 from fractions import Fraction
 from typing import Any
 
 from control.engine.codec import time_text
 from control.engine.decision import Cause, Decision
-from control.engine.counting import MetricEvidence, log_harm
-from control.engine.explain import MOST_SHOWN, compared_metric, next_command, sentence, waiting_for
-from control.engine.judge import LOG_HOLD
-from control.engine.phase import FINISHED, Event, Phase, Verdict
+from control.engine.explain import next_command, sentence, waiting_for
+from control.engine.phase import FINISHED, Event, Phase
 from control.engine.plan import shares_ahead
 from control.engine.readings import Tally
 from control.engine.state import RouteSeen, ShiftState, Step, subject_of
+from control.engine.status_evidence import evidence_status
 from control.spec import TrafficShift
 
 _ENDED = FINISHED | {Phase.ROLLING_BACK, Phase.FAILED}
@@ -36,6 +34,14 @@ _SHOWN_AS_CONDITIONS = {
     Cause.ENDPOINTS_UNKNOWN: "EndpointsUnknown",
     Cause.STABLE_GONE: "StableGone",
     Cause.OVERDUE: "DeadlinePassed",
+    Cause.PARKED: "Parked",
+    Cause.BUDGET_TOO_SMALL: "BudgetTooSmall",
+    Cause.VERSION_UNSEEN: "VersionUnseen",
+    Cause.ROUTING_MISMATCH: "RoutingMismatch",
+    Cause.STABLE_OUTAGE: "StableOutage",
+    Cause.POD_SUSPECT: "PodSuspect",
+    Cause.CAPPED: "Capped",
+    Cause.GAUGE_OUT: "GaugeOut",
 }
 
 
@@ -47,7 +53,9 @@ def status(shift: TrafficShift, state: ShiftState, now: datetime) -> dict[str, A
         "observedGeneration": state.generation,
         "run": state.run,
         "subject": {"stable": state.subject.stable, "canary": state.subject.canary},
+        "mode": state.subject.mode.value,
         "phase": state.phase.value,
+        "outcome": state.outcome.cause.value if state.outcome is not None and state.phase in _ENDED else None,
         "step": state.step,
         "totalSteps": state.step
         + len(shares_ahead(shift.strategy, state.steps[-1].share if state.steps else Fraction(0))),
@@ -62,7 +70,8 @@ def status(shift: TrafficShift, state: ShiftState, now: datetime) -> dict[str, A
         "stepEnteredAt": _time(state.steps[-1].entered_at if state.steps else None),
         "finishedAt": _time(state.finished_at),
         "firstBadAt": _time(state.first_bad_at),
-        "evidence": [_evidence(state, each) for each in state.evidence.metrics] if state.evidence else [],
+        "parked": _parked(state),
+        **evidence_status(shift, state, now),
         "steps": [_step(step, state, shift.name) for step in state.steps],
         "proxies": [_proxies(route) for route in state.seen.routes],
         "canaryEndpoints": state.seen.canary_endpoints,
@@ -105,24 +114,11 @@ def _time(at: datetime | None) -> str | None:
     return None if at is None else time_text(at)
 
 
-def _evidence(state: ShiftState, found: MetricEvidence) -> dict[str, Any]:
-    return {
-        "metric": found.metric.value,
-        "verdict": _verdict(state, found).value,
-        "harm": round(min(math.exp(min(log_harm(found), 700.0)), MOST_SHOWN), 4),
-        "sentence": compared_metric(found),
-        "canary": {"requests": found.canary_requests, "bad": found.canary_bad},
-        "stable": {"requests": found.stable_requests, "bad": found.stable_bad},
-    }
-
-
-def _verdict(state: ShiftState, found: MetricEvidence) -> Verdict:
-    """A metric's own verdict. The failure belongs to the metric that says most; a suspicion to each that has one."""
-    overall = state.seen.verdict
-    if overall is Verdict.FAIL:
-        leads = state.evidence is not None and state.evidence.leading is found
-        return Verdict.FAIL if leads else Verdict.INSUFFICIENT if log_harm(found) >= LOG_HOLD else Verdict.PASS
-    return overall
+def _parked(state: ShiftState) -> dict[str, Any] | None:
+    """Since when it waits without weight, and the weight that it goes on with; None when it does not."""
+    if state.phase is not Phase.PARKED or state.intent is None:
+        return None
+    return {"since": time_text(state.intent.at), "share": str(state.steps[-1].share) if state.steps else None}
 
 
 def _step(step: Step, state: ShiftState, name: str) -> dict[str, Any]:

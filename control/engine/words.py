@@ -6,6 +6,7 @@ Templates over a decision's facts and the names of its shift; `control.engine.ex
 from dataclasses import dataclass
 
 from control.engine.decision import Cause
+from control.engine.phase import Event
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,8 +35,26 @@ WORDS: dict[Cause, Words] = {
         "every proxy runs 100 %, and {last} of the last {of} ended on {canary} ({windowCanary} during the hold); "
         "nothing of {stable} is left to compare with; in the whole run: {compared}",
     ),
+    Cause.BAKE_ENTERED: Words(
+        "{canary} is shown to be no worse, and is watched once more at {share}: {compared}",
+        "{bake} must pass, and the same be shown again",
+        "promote",
+    ),
     Cause.HARM_FOUND: Words(
         "{canary} does harm: {metric}: {compared}",
+    ),
+    Cause.BUDGET_SPENT: Words(
+        "the budget is spent: {excess} failed requests beyond what is usual for {stable}, of {budget} that this shift "
+        "may cost; that is no verdict on {canary}: {compared}",
+    ),
+    Cause.GUARD_BROKEN: Words(
+        "{canary} misses its objective, with nothing left to compare with: {bad} of {requests} failed at 100 %, "
+        "{limit} may; {guard}",
+    ),
+    Cause.GAUGE_OUT: Words(
+        "{gauge} of {canary} is {value}, and should be {range}{also}",
+        "it must come back into its range",
+        "rollback",
     ),
     Cause.CANARY_GONE: Words(
         "{canary} has no ready endpoint left; that is no verdict on its answers",
@@ -56,8 +75,23 @@ WORDS: dict[Cause, Words] = {
         "{canary} goes on to {to}{asked}",
         "every proxy must take the new weight",
     ),
+    Cause.RETURNING: Words(
+        "the traffic goes back little by little: {canary} has {share} of it left",
+        "the next part must go back; a second rollback takes all of it at once",
+        "rollback",
+    ),
     Cause.ROLLED_BACK: Words(
         "every proxy gives all traffic to {stable}, and no request reaches {canary} any more",
+    ),
+    Cause.PARKED: Words(
+        "nobody could see for {blind} what {canary} does ({message}): it waits at 0 %, nothing is spent and nothing "
+        "forgotten",
+        "the metrics must be readable again; then it goes on by itself",
+        "rollback",
+    ),
+    Cause.UNPARKED: Words(
+        "the metrics can be read again: {canary} goes on at {share}",
+        "every proxy must take the new weight",
     ),
     Cause.FAILED: Words(
         "{canary} does harm, and onFailure is hold: {metric}: {compared}",
@@ -110,6 +144,15 @@ WORDS: dict[Cause, Words] = {
         "nobody can say which endpoints are ready: {message}",
         "the mesh must answer again",
     ),
+    Cause.RATE_UNKNOWN: Words(
+        "not known yet how many requests come, on which the first weight depends",
+        "requests of {stable} must be counted, twice",
+    ),
+    Cause.BUDGET_TOO_SMALL: Words(
+        "a budget of {budget} failed requests is too small here: a {canary} as good as {stable} ({failing} fail) could "
+        "use it up by bad luck",
+        "the spec must allow {needed} or more",
+    ),
     Cause.STABLE_GONE: Words(
         "the traffic should go back, but {stable} has no ready endpoint to take it: nothing is moved",
         "an endpoint of {stable} must be ready",
@@ -142,8 +185,12 @@ WORDS: dict[Cause, Words] = {
         "the hold must pass",
         "promote",
     ),
+    Cause.VERSION_UNSEEN: Words(
+        "the metrics have been read, and say nothing at all of {unseen}; no data is no verdict",
+        "{unseen} must be counted: look for its traffic, its labels and its proxies",
+    ),
     Cause.NO_DATA: Words(
-        "no answer of {canary} was counted at {share}; no data is no verdict",
+        "no answer of {canary} was counted{unheard} at {share}; no data is no verdict",
         "traffic must reach {canary}; gRPC statuses are counted, plain HTTP is not",
         "promote",
     ),
@@ -155,6 +202,52 @@ WORDS: dict[Cause, Words] = {
     Cause.METRICS_UNAVAILABLE: Words(
         "the metrics can't be read: {message}",
         "the source must answer again",
+    ),
+    Cause.POD_SUSPECT: Words(
+        "pod or version? one process alone carries all that speaks against {canary}: {metric}: {compared}",
+        "another process must show the same, or that one be replaced",
+        "rollback",
+    ),
+    Cause.ROUTING_MISMATCH: Words(
+        "routing mismatch: {canary} should have {share} of the requests, and {observed} reach it",
+        "requests must follow the weights; something else routes them too",
+        "rollback",
+    ),
+    Cause.STABLE_OUTAGE: Words(
+        "{stable} is failing itself, which is no time to compare: {compared}",
+        "{stable} must answer as it usually does",
+        "rollback",
+    ),
+    Cause.WARMING: Words(
+        "a new process of {canary} is still warming up",
+        "the warm-up must pass",
+        "promote",
+    ),
+    Cause.DWELLING: Words(
+        "{polls} had requests of both versions at this weight; {odds}",
+        "two must have some",
+        "promote",
+    ),
+    Cause.UNPROVEN: Words(
+        "nothing speaks against {canary}, too little for it: {doubtful}; proof {proof}",
+        "it must be shown to be within {proven}, at {bar}",
+        "promote",
+    ),
+    Cause.BUDGETED: Words(
+        "up to {upper} more requests than usual may fail, for all that is known: more than {share} would risk too "
+        "much of the {left} failed requests that are left to spend",
+        "more must be seen of {canary}",
+        "promote",
+    ),
+    Cause.CAPPED: Words(
+        "{canaryEndpoints} of {canary} beside {stableEndpoints} of {stable} carry {cap} at the most",
+        "more endpoints of {canary} must be ready",
+        "promote",
+    ),
+    Cause.BAKING: Words(
+        "watched once more at {share}; since then: proof {proof} for {doubtful}",
+        "{bake} must pass, and {bar} be reached again",
+        "promote",
     ),
     Cause.SUSPECTED: Words(
         "{canary} may do harm, but too little is known to tell: {compared}",
@@ -176,3 +269,25 @@ WORDS: dict[Cause, Words] = {
     Cause.READABLE_AGAIN: Words("{what} again"),
     Cause.SPEC_CHANGED: Words("the spec changed; it counts from the next step on, the weight stays at {share}"),
 }
+
+WOULD: dict[Event, str] = {
+    Event.BEGIN: "{canary} would be given {to}: ",
+    Event.ADVANCE: "{canary} would be given {to}: ",
+    Event.FILL: "{canary} would be given all traffic: ",
+    Event.ROLL_BACK: "all traffic would go back to {stable}: ",
+    Event.FREEZE: "the weight would stay until a person decides: ",
+    Event.PARK: "{canary} would be parked: ",
+    Event.UNPARK: "{canary} would go on: ",
+    Event.BAKE: "the weight would stay: ",
+}
+"""How a decision begins that is not carried out, since the shift only observes."""
+
+OBSERVED: dict[Cause, str] = {
+    Cause.PROMOTED: "{canary} would have all traffic by now; nothing was written; in the whole run: {compared}",
+    Cause.COMMANDED: "all traffic would go back to {stable}{asked}",
+    Cause.PROMOTED_BY_HAND: "{canary} would go on to {to}{asked}",
+    Cause.RETURNING: "the traffic would go back little by little: {canary} would have {share} of it left",
+    Cause.ROLLED_BACK: "all traffic would be back at {stable} by now; nothing was written",
+    Cause.PAUSED: "paused{asked}: only harm would move it, back to {stable}",
+}
+"""What is otherwise said of weights and of what proxies do with them, where none is written."""

@@ -9,31 +9,42 @@ from datetime import datetime
 from control.engine.decision import Cause
 from control.engine.observation import Observation, RouteNow, beside_held
 from control.engine.readings import Reading
-from control.engine.state import ShiftState, Subject, route_key
+from control.engine.priors import priors_of
+from control.engine.settle import Past, unsettled
+from control.engine.state import ShiftState, route_key
 from control.errors import NotFound, Rejected, TidegateError, Unavailable
 from control.loop.ports import Ports
 from control.ports import Acknowledgement, MetricsQuery
-from control.spec import TrafficShift
+from control.spec import Mode, TrafficShift, UserMetric
 from mesh.istio.problem import DocumentError, MissingDestination
 from mesh.istio.weights import RouteView, configured_share, weight_patch
 from mesh.traffic import RouteRef, TrafficSplit
 
 
+NO_PAST = Past()
+
+
 @dataclass(frozen=True, slots=True)
 class Look:
-    """What one look brought: routes as they stand, for writing; an observation, for deciding; counts, for learning."""
+    """What one look brought: routes as they stand, for writing; an observation, for deciding; counts, for learning; and
+    what earlier shifts say, where that is asked.
+    """
 
     views: dict[str, RouteView]
     seen: Observation
     reading: Reading | None
+    past: Past = NO_PAST
 
 
 async def look(ports: Ports, shift: TrafficShift, state: ShiftState, now: datetime) -> Look:
     subject, namespace = state.subject, shift.namespace
     routes = asyncio.gather(*(_route(ports, shift, state, ref) for ref in subject.routes))
     ready = asyncio.gather(*(_ready(ports, namespace, subject.host, each) for each in (subject.canary, subject.stable)))
-    found, endpoints, metrics = await asyncio.gather(routes, ready, _reading(ports, namespace, subject))
+    found, endpoints, metrics, past = await asyncio.gather(
+        routes, ready, _reading(ports, shift, state), _past(ports, shift, state)
+    )
     reading, trouble = metrics
+    answered = {key.version for key in reading.series} if reading is not None else set()
     seen = Observation(
         at=now,
         routes=beside_held([route for route, _ in found]),
@@ -41,11 +52,13 @@ async def look(ports: Ports, shift: TrafficShift, state: ShiftState, now: dateti
         stable_endpoints=endpoints[1][0],
         endpoints_message=endpoints[0][1],
         readable=reading is not None,
-        answered=reading is not None and any(key.version == subject.canary for key in reading.series),
+        unseen=tuple(each for each in (subject.stable, subject.canary) if reading is not None and each not in answered),
         unread=reading.unread if reading is not None else (),
+        gauges=reading.gauges if reading is not None else {},
+        troubles=reading.troubles if reading is not None else {},
         metrics_message=trouble,
     )
-    return Look({route.key: view for route, view in found if view is not None}, seen, reading)
+    return Look({route.key: view for route, view in found if view is not None}, seen, reading, past)
 
 
 async def _route(
@@ -92,9 +105,11 @@ def _as_it_stands(view: RouteView, split: TrafficSplit) -> RouteNow:
 
 
 def _checked(route: RouteNow, view: RouteView, shift: TrafficShift, state: ShiftState) -> RouteNow:
-    """Before anything is written: can every step be written at all?"""
+    """Before anything is written: can every step be written at all? Who only observes writes none."""
+    if state.subject.mode is Mode.OBSERVE:
+        return route
     try:
-        for share in shift.strategy.steps:
+        for share in shift.strategy.shares:
             weight_patch(view, state.subject.split(share))
     except DocumentError as error:
         return _refused(route, error)
@@ -136,12 +151,36 @@ async def _ready(ports: Ports, namespace: str, host: str, subset: str) -> tuple[
         return None, words(error)
 
 
-async def _reading(ports: Ports, namespace: str, subject: Subject) -> tuple[Reading | None, str]:
-    """A source of which no proxy could be read could not be read."""
+async def _reading(ports: Ports, shift: TrafficShift, state: ShiftState) -> tuple[Reading | None, str]:
+    """A source of which no proxy could be read could not be read. It is asked for what was missed meanwhile, too."""
+    subject = state.subject
+    query = MetricsQuery(
+        namespace=shift.namespace,
+        host=subject.host,
+        versions=(subject.stable, subject.canary),
+        since=state.cursor.at,
+        source=shift.source,
+        metrics=tuple(each for each in shift.metrics if isinstance(each, UserMetric)),
+    )
     try:
-        reading = await ports.metrics.read(MetricsQuery(namespace, subject.host, (subject.stable, subject.canary)))
+        reading = await ports.metrics.read(query)
     except Unavailable as error:
         return None, words(error)
     if reading.unread and not reading.series:
         return None, f"no proxy could be read: {', '.join(reading.unread[:5])}"
     return reading, ""
+
+
+async def _past(ports: Ports, shift: TrafficShift, state: ShiftState) -> Past:
+    """What earlier shifts of the service say, asked for once a run. Who can't be asked keeps nobody waiting."""
+    if state.watched is not None or not unsettled(state):
+        return NO_PAST
+    try:
+        return Past(priors_of(await ports.ledger.read(shift.namespace, service_of(shift))))
+    except TidegateError as error:
+        return Past(trouble=error.message)
+
+
+def service_of(shift: TrafficShift) -> str:
+    """The service by the first part of its host. Example: "translator.shop.svc.cluster.local" is "translator"."""
+    return shift.target.host.partition(".")[0]

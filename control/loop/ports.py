@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from control.ports import Documents, Metrics, Proxies, Store, Workloads
+from control.ports import Documents, Ledger, Metrics, Proxies, Store, Workloads
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,3 +14,4 @@ class Ports:
     workloads: Workloads
     metrics: Metrics
     store: Store
+    ledger: Ledger

@@ -13,11 +13,15 @@ from datetime import datetime, timedelta
 
 from control.engine.decide import decide
 from control.engine.decision import Cause, Decision
+from control.engine.gauges import gauges_seen
+from control.engine.guarding import relieved
 from control.engine.journal import as_json
-from control.engine.judge import judge
-from control.engine.learn import learn, notice
+from control.engine.judge import Judged, judge
+from control.engine.learn import learn
 from control.engine.move import adopt, move
+from control.engine.notice import notice
 from control.engine.phase import FINISHED, Phase
+from control.engine.settle import settled
 from control.engine.state import ShiftState
 from control.errors import Conflict
 from control.loop.observe import Look, look
@@ -53,10 +57,11 @@ async def reconcile(ports: Ports, key: tuple[str, str], now: datetime) -> Outcom
     shift, before = from_document(stored.spec), ShiftState.from_json(stored.state)
     seen = await look(ports, shift, before, now)
     known = weighed(shift, before, seen, now)
-    decision = decide(shift, known, seen.seen, now)
+    judged = judge(shift, known, seen.seen, now)
+    decision = decide(shift, known, seen.seen, judged, now)
     if decision.cause is Cause.DELETED and decision.event is None:
         return await _delete(ports, stored, known)
-    after = move(shift, known, decision, now, seen=seen.seen)
+    after = told(move(shift, known, decision, now, seen=seen.seen), judged)
     version = await _save(ports, stored, before, after)
     written = await _write(ports, shift, after, seen, now)
     await _settle(ports, replace(stored, version=version), after, confirmed(after, written, now))
@@ -65,12 +70,18 @@ async def reconcile(ports: Ports, key: tuple[str, str], now: datetime) -> Outcom
 
 def weighed(shift: TrafficShift, state: ShiftState, found: Look, now: datetime) -> ShiftState:
     """Reading -> Evidence: the state with all that the look brought."""
-    known = adopt(shift, state, now)
+    known = relieved(shift, adopt(shift, state, now), now)
     if found.reading is not None:
-        known = learn(known, found.reading, found.seen.retries, now)
+        known = settled(shift, known, found.reading, found.seen.retries, found.past)
+        known = learn(shift, known, found.reading, found.seen)
     known = notice(known, found.seen, shift, now)
-    verdict = judge(known, found.seen, shift.strategy.min_requests)
-    return replace(known, seen=replace(shown(known, found.seen), verdict=verdict))
+    gauges = gauges_seen(shift, known.subject, found.seen)
+    return replace(known, seen=replace(shown(known, found.seen), gauges=gauges))
+
+
+def told(state: ShiftState, judged: Judged) -> ShiftState:
+    """The state with its verdicts, for people to read."""
+    return replace(state, seen=replace(state.seen, verdict=judged.verdict, verdicts=dict(judged.verdicts)))
 
 
 async def _save(ports: Ports, stored: Stored, before: ShiftState, after: ShiftState) -> int:
@@ -116,6 +127,8 @@ def _next_tick(
         return AT_ONCE
     if written.applied or written.again or (waits and state.intent and now < state.intent.at + PATIENCE):
         return min(SOON, shift.poll)
-    if state.phase in FINISHED or state.phase is Phase.SUSPENDED:
+    if (state.phase in FINISHED and state.guard is None) or state.phase is Phase.SUSPENDED:
         return max(AT_REST, shift.poll)
+    if state.blind_since is not None and now < (parks := state.blind_since + shift.blind_for):
+        return min(shift.poll, parks - now)
     return min(shift.poll, max(decision.until - now, AT_ONCE)) if decision.until else shift.poll

@@ -12,7 +12,7 @@ from control.engine.state import RouteSeen, Seen, ShiftState, route_key
 from control.errors import Rejected, TidegateError
 from control.loop.observe import Look, words
 from control.ports import Applied, Documents
-from control.spec import TrafficShift
+from control.spec import Mode, TrafficShift
 from mesh.istio.problem import DocumentError
 from mesh.istio.weights import RouteView, WeightPatch, weight_patch
 
@@ -43,9 +43,11 @@ class Written:
 def patches(shift: TrafficShift, state: ShiftState, look: Look, now: datetime) -> Wanted:
     """The weights to write for the split that state says.
 
-    Only what an intent covers is written: never over somebody else's change, never while hands are off.
+    Only what an intent covers is written: never over somebody else's change, never while hands are off, and nothing
+    at all for a shift that only observes.
     """
-    if state.phase in _SILENT or shift.hands_off or look.seen.hands_off or not _due(state, now):
+    silent = state.subject.mode is Mode.OBSERVE or state.phase in _SILENT
+    if silent or shift.hands_off or look.seen.hands_off or not _due(state, now):
         return Wanted()
     wanted = Wanted()
     for route in look.seen.routes:

@@ -4,6 +4,7 @@ Nothing here waits. Requests are split by the share that the proxies have *ackno
 test sets, both by exact accumulation instead of chance, so that every run of a scenario is the same run.
 """
 
+import math
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -11,7 +12,8 @@ from fractions import Fraction
 from functools import cache
 from typing import Any
 
-from control.engine.readings import Counts, Reading, SeriesKey
+from control.engine.ledger import LedgerEntry
+from control.engine.readings import Counts, PodCounts, PodKey, Reading, SeriesKey
 from control.errors import Conflict, NotFound, Rejected, Unavailable
 from control.loop.ports import Ports
 from control.ports import Acknowledgement, Applied, MetricsQuery, Rejection, Stored
@@ -30,11 +32,14 @@ class Killed(BaseException):
 
 @dataclass
 class Behaviour:
-    """How one version answers. Units: shares of requests."""
+    """How one version answers. Units: shares of requests. Slow ones take 400 ms, a tenth of the others 80 ms, the rest
+    20 ms.
+    """
 
     failing: Fraction = Fraction(0)
     retried: Fraction = Fraction(0)
     abandoned: Fraction = Fraction(0)
+    slow: Fraction = Fraction(0)
 
 
 def virtual_service(name: str, route: str | None = None, *, weights: Mapping[str, int] | None = None) -> bytes:
@@ -54,7 +59,9 @@ def virtual_service(name: str, route: str | None = None, *, weights: Mapping[str
 class World:
     """The mesh, its traffic, the store and the clock. Mutable: a test is the world's god.
 
-    `lingering` is how long requests last: those that end now began by the weights of then.
+    `lingering` is how long requests last: those that end now began by the weights of then. `reaching` is the canary's
+    part that ignores all weights. `hidden` are versions that the metrics say nothing about. With `pods` they tell
+    serving processes apart, of which `bad_pod` (a version's) alone fails.
     """
 
     now: datetime = START
@@ -69,6 +76,15 @@ class World:
     incarnations: dict[str, int] = field(default_factory=lambda: {"gateway": 1, "sidecar": 1})
     unread: frozenset[str] = frozenset()
     blind: bool = False
+    hidden: frozenset[str] = frozenset()
+    gauges: dict[str, dict[str, float]] = field(default_factory=dict)
+    troubles: dict[str, str] = field(default_factory=dict)
+    misrouted: Fraction | None = None
+    pods: dict[str, int] = field(default_factory=dict)
+    bad_pod: str = ""
+    tries: dict[PodKey, list[int]] = field(default_factory=dict)
+    ledger: list[LedgerEntry] = field(default_factory=list)
+    ledger_broken: str = ""
     unreachable: frozenset[str] = frozenset()
     refusing: str = ""
     nack: str = ""
@@ -91,7 +107,7 @@ class World:
             }
 
     def ports(self) -> Ports:
-        return Ports(_Documents(self), _Proxies(self), _Workloads(self), _Metrics(self), _Store(self))
+        return Ports(_Documents(self), _Proxies(self), _Workloads(self), _Metrics(self), _Store(self), _Ledger(self))
 
     def share(self, document: str = "translator", canary: str = "v2", stable: str = "v1") -> Fraction:
         """What the document says now."""
@@ -121,19 +137,43 @@ class World:
         self.now += length
 
     def _traffic(self, proxy: str, requests: Fraction) -> None:
+        for version, part in self._parts(proxy).items():
+            behaviour = self.behaviours[version]
+            came = self._whole(proxy, version, requests * part)
+            left = self._whole(proxy, version + " left", came * behaviour.abandoned)
+            served = came - left
+            bad = self._serve(proxy, version, served)
+            retried, slow, slower = (
+                self._whole(proxy, f"{version} {what}", served * part)
+                for what, part in (("retried", behaviour.retried), ("slow", behaviour.slow), ("80 ms", Fraction(1, 10)))
+            )
+            key = SeriesKey(version, f"{proxy}#{self.incarnations[proxy]}", proxy)
+            row = self.counts.setdefault(key, [0] * 6)
+            new = (served, bad, retried, left, slow, slow + slower)
+            row[:] = [old + more for old, more in zip(row, new, strict=True)]
+
+    def _parts(self, proxy: str) -> dict[str, Fraction]:
         weights = self._running("edge" if proxy == "gateway" else "translator")
         total = sum(weights.values()) or 1
-        for version, weight in weights.items():
-            came = self._whole(proxy, version, requests * weight / total)
-            left = self._whole(proxy, version + " left", came * self.behaviours[version].abandoned)
-            served = came - left
-            dead = self.endpoints.get(version) == 0
-            failing = Fraction(1) if dead else self.behaviours[version].failing
-            bad = self._whole(proxy, version + " bad", served * failing)
-            retried = self._whole(proxy, version + " retried", served * self.behaviours[version].retried)
-            key = SeriesKey(version, f"{proxy}#{self.incarnations[proxy]}", proxy)
-            row = self.counts.setdefault(key, [0, 0, 0, 0])
-            row[:] = [row[0] + served, row[1] + bad, row[2] + retried, row[3] + left]
+        parts = {version: Fraction(weight, total) for version, weight in weights.items()}
+        return parts if self.misrouted is None else {"v1": 1 - self.misrouted, "v2": self.misrouted}
+
+    def _serve(self, proxy: str, version: str, served: int) -> int:
+        """How many of them fail, be it in one process only."""
+        dead = self.endpoints.get(version) == 0
+        failing = Fraction(1) if dead else self.behaviours[version].failing
+        names = [f"{version}-{number}" for number in range(self.pods.get(version, 0))]
+        if not names:
+            return self._whole(proxy, version + " bad", served * failing)
+        in_all = 0
+        for name in names:
+            rate = failing if not self.bad_pod.startswith(version) or name == self.bad_pod else Fraction(0)
+            share = self._whole(proxy, name, Fraction(served, len(names)))
+            bad = self._whole(proxy, name + " bad", share * rate)
+            row = self.tries.setdefault(PodKey(version, name, f"{proxy}#{self.incarnations[proxy]}"), [0, 0])
+            row[:] = [row[0] + share, row[1] + bad]
+            in_all += bad
+        return in_all
 
     def _running(self, document: str) -> dict[str, int]:
         """The weights by which the requests began that end now: the last text's, or those of the one before."""
@@ -252,9 +292,23 @@ class _Metrics:
         for proxy in world.proxies:
             for version in query.versions if proxy not in world.unread else ():
                 key = SeriesKey(version, f"{proxy}#{world.incarnations[proxy]}", proxy)
-                n, bad, retried, left = world.counts.get(key, [0, 0, 0, 0])
-                series[key] = Counts({0: n - bad, 1: left, 14: bad}, retried)
-        return Reading(world.now, series, tuple(sorted(world.unread)))
+                if version not in world.hidden:
+                    series[key] = _counts(world.counts.get(key, [0] * 6))
+        pods = {key: PodCounts(*row) for key, row in world.tries.items() if key.version in query.versions}
+        return Reading(
+            world.now,
+            series,
+            tuple(sorted(world.unread)),
+            pods,
+            gauges=dict(world.gauges),
+            troubles=dict(world.troubles),
+        )
+
+
+def _counts(row: Sequence[int]) -> Counts:
+    n, bad, retried, left, slow, slower = row
+    buckets = {25.0: n - slower, 100.0: n - slow, 250.0: n - slow, 500.0: n, math.inf: n}
+    return Counts({0: n - bad, 1: left, 14: bad}, retried, latency_ms=buckets)
 
 
 @dataclass
@@ -292,3 +346,22 @@ class _Store:
 
     async def journal(self, namespace: str, name: str, *, limit: int = 0) -> Sequence[Mapping[str, Any]]:
         return self.world.entries[-limit:] if limit else self.world.entries
+
+
+@dataclass
+class _Ledger:
+    world: World
+
+    async def read(self, namespace: str, service: str) -> tuple[LedgerEntry, ...]:
+        if self.world.ledger_broken:
+            raise Unavailable(self.world.ledger_broken)
+        return tuple(self.world.ledger)
+
+    async def append(self, namespace: str, service: str, entry: LedgerEntry) -> None:
+        self.world.kill("append", "before")
+        if entry.key not in [each.key for each in self.world.ledger]:
+            self.world.ledger.append(entry)
+        self.world.kill("append", "after")
+
+    async def services(self) -> tuple[tuple[str, str], ...]:
+        return (("default", "translator"),)

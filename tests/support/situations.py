@@ -5,20 +5,65 @@ from datetime import timedelta
 from fractions import Fraction
 from typing import Any
 
-from control.engine.counting import Evidence, Metric, MetricEvidence
+import numpy as np
+
+from control.engine.codec import Numbers
+from control.engine.cursor import Cursor
+from control.engine.decide import decide
+from control.engine.decision import Decision
+from control.engine.evidence import Margin, Terms, Test, Tide, fresh
+from control.engine.judge import judge
 from control.engine.observation import Observation, RouteNow
 from control.engine.phase import Phase
-from control.engine.state import Intent, ShiftState, Step, Window, new_state
+from control.engine.state import Flow, Intent, ShiftState, Step, Window, new_state
+from control.engine.terms import terms_of
+from control.engine.watched import Watched
+from control.spec import TrafficShift
 from tests.support.fake_ports import START
 from tests.support.shifts import shift
 
 LATER = START + timedelta(minutes=10)
 SHIFT = shift(steps="10%, 50%, 100%", hold="10s")
-CLEAR, DOUBT, HARM = 0.0, 2.0, 50.0
+CLEAR, DOUBT, HARM = 0.0, 3.0, 50.0
+"""Units: log E for harm."""
+UNPROVEN, LEANING, PROVEN = 0.0, 1.0, 9.0
+"""Units: log E for being no worse."""
+TOLERATED, WITHIN = Margin(1.1, 0.0005), Margin(1.25, 0.005)
 
 
-def evidence(log_e: float) -> Evidence:
-    return Evidence((MetricEvidence(Metric.OUTCOMES, (log_e,) * 4, 500, 9, 900, 3),))
+def test_of(name: str, **changes: Any) -> Test:
+    """A test of the evidence, by the name of its metric or edge."""
+    metric = name.partition(">")[0]
+    return replace(Test(name, metric, TOLERATED, WITHIN, 1.0, counted=metric == "outcomes"), **changes)
+
+
+WATCHED = Watched((test_of("outcomes"),))
+
+
+def tide(
+    watched: Watched = WATCHED,
+    *,
+    harm: float | tuple[float, ...] = CLEAR,
+    proof: float | tuple[float, ...] = UNPROVEN,
+    counts: tuple[int, int, int, int] = (500, 9, 900, 3),
+    excess: float = 0.0,
+    **changes: Any,
+) -> Numbers:
+    """The evidence of a run, as if many polls had led there. One number a test, or one for all."""
+    terms = Terms(watched.tests)
+    bare, tests = fresh(terms), len(watched.tests)
+
+    def each(value: float | tuple[float, ...]) -> Any:
+        return np.broadcast_to(np.asarray(value, float), (tests,))[None, :, None]
+
+    given: dict[str, Any] = {
+        "polls": np.array([9.0]),
+        "harm": np.broadcast_to(each(harm), bare.harm.shape),
+        "proof": np.broadcast_to(each(proof), bare.proof.shape),
+        "counts": np.broadcast_to(np.array(counts, float), bare.counts.shape),
+        "excess": np.array([excess]),
+    }
+    return Numbers.of(replace(bare, **(given | changes)).numbers())
 
 
 def state(phase: Phase = Phase.PROGRESSING, share: str = "1/10", **changes: Any) -> ShiftState:
@@ -32,8 +77,11 @@ def state(phase: Phase = Phase.PROGRESSING, share: str = "1/10", **changes: Any)
         "steps": (Step(1, given_share, START, START),),
         "started_at": START,
         "acknowledged_at": START,
-        "window": Window(5, 500, 900, 100, 180),
-        "evidence": evidence(CLEAR),
+        "window": Window(5, 500, 900, 100, 180, 0, 5),
+        "watched": WATCHED,
+        "tide": tide(),
+        "flow": Flow(50.0, LATER, 9_000, 27),
+        "cursor": Cursor(at=LATER),
     }
     return replace(new_state(SHIFT), **(known | changes))
 
@@ -47,6 +95,16 @@ def seen(**changes: Any) -> Observation:
         "canary_endpoints": 1,
         "stable_endpoints": 1,
         "readable": True,
-        "answered": True,
     }
     return Observation(**(known | changes))
+
+
+def decided(wanted: TrafficShift, now: ShiftState, world: Observation, at: Any = LATER) -> Decision:
+    """What is decided there."""
+    return decide(wanted, now, world, judge(wanted, now, world, at), at)
+
+
+def tide_of(wanted: TrafficShift, now: ShiftState) -> Tide:
+    """A state's evidence as arrays."""
+    assert now.watched is not None
+    return Tide.of(terms_of(wanted, now.watched), now.tide.values)

@@ -1,0 +1,101 @@
+"""What must stand before any weight is written? A shift that has not begun waits here, and says for what."""
+
+from fractions import Fraction
+from math import hypot, isfinite
+
+from control.engine.decision import Cause, Decision
+from control.engine.evidence import budget_needed, first_share, requests_needed
+from control.engine.explain import amount, rate_percent
+from control.engine.phase import Phase
+from control.engine.plan import nearest, plan, way_up
+from control.engine.situation import Situation
+from control.engine.terms import terms_of
+from control.engine.watched import Watched
+from control.spec import EvidenceStrategy, StepStrategy, TrafficShift
+
+
+def beginning(at: Situation) -> Decision | None:
+    if at.state.phase is not Phase.PENDING:
+        return None
+    if at.hands_off:
+        return Decision(Cause.HANDS_OFF)
+    return _endpoints(at) or _metrics(at) or _budget(at) or _carrying(at) or _first(at)
+
+
+def _endpoints(at: Situation) -> Decision | None:
+    if at.seen.canary_endpoints is None:
+        return Decision(Cause.ENDPOINTS_UNKNOWN, facts={"message": at.seen.endpoints_message})
+    if not at.seen.canary_endpoints:
+        return Decision(Cause.NO_CANARY_ENDPOINT, facts={"message": at.seen.endpoints_message})
+    return None
+
+
+def _metrics(at: Situation) -> Decision | None:
+    if not at.seen.readable or at.state.watched is None:
+        return Decision(Cause.METRICS_UNAVAILABLE, facts={"message": at.seen.metrics_message})
+    if trouble := next(iter(at.seen.troubles.items()), None):
+        return Decision(Cause.METRICS_UNAVAILABLE, facts={"message": ": ".join(trouble)})
+    if first_of(at.shift, at.state.watched, at.state.flow.per_s) is None:
+        return Decision(Cause.RATE_UNKNOWN)
+    return None
+
+
+def first_of(shift: TrafficShift, watched: Watched, per_s: float | None) -> Fraction | None:
+    """The first share; None while the traffic that it depends on is not known."""
+    match shift.strategy:
+        case StepStrategy():
+            return shift.strategy.steps[0]
+        case EvidenceStrategy(first=Fraction()):
+            return shift.strategy.first
+        case EvidenceStrategy():
+            terms = terms_of(shift, watched)
+            return None if not per_s else nearest(shift.strategy, float(first_share(terms, per_s)[0]))
+
+
+def _budget(at: Situation) -> Decision | None:
+    """A budget that a good version could use up by bad luck would only measure that luck."""
+    failing, watched = at.state.flow.failing, at.state.watched
+    if failing is None or watched is None or not at.state.flow.per_s:
+        return None
+    needed = needed_budget(at.shift, watched, failing, at.state.flow.per_s)
+    if watched.budget >= needed:
+        return None
+    facts = {"budget": amount(watched.budget), "needed": amount(needed), "failing": rate_percent(failing)}
+    return Decision(Cause.BUDGET_TOO_SMALL, facts=facts)
+
+
+def needed_budget(shift: TrafficShift, watched: Watched, failing: float, per_s: float) -> float:
+    """The least budget for what is planned. Units: `failing` is stable's rate of failed requests, `per_s` requests."""
+    match shift.strategy:
+        case StepStrategy():
+            below_all = [each for each in plan(shift.strategy, per_s) if each.share < 1]
+            planned = [(per_s * float(each.share) * (each.ends - each.begins).total_seconds(), each.share)
+                       for each in below_all]  # fmt: skip
+            return hypot(*(budget_needed(failing, requests, float(share)) for requests, share in planned))
+        case EvidenceStrategy():
+            terms = terms_of(shift, watched)
+            share = float(shift.strategy.bake_at) if shift.strategy.bake_for else terms.learn_at
+            proofs = (requests_needed(terms, index, failing, share) for index, test in enumerate(terms.tests)
+                      if test.counted)  # fmt: skip
+            baked = per_s * share * shift.strategy.bake_for.total_seconds()
+            return budget_needed(failing, max([baked, *filter(isfinite, proofs)]), share)
+
+
+def _carrying(at: Situation) -> Decision | None:
+    """Somebody gives the canary more already than we would: who only observes has no quarrel with that."""
+    first = _first_share(at)
+    carrying = next((route for route in at.seen.routes if route.configured and route.configured > first), None)
+    if carrying is None or at.observes:
+        return None
+    return Decision(Cause.ALREADY_CARRYING, facts={"route": carrying.name, "theirs": str(carrying.configured)})
+
+
+def _first_share(at: Situation) -> Fraction:
+    watched, per_s = at.state.watched, at.state.flow.per_s
+    return (first_of(at.shift, watched, per_s) if watched is not None else None) or at.shift.strategy.shares[0]
+
+
+def _first(at: Situation) -> Decision:
+    to = _first_share(at)
+    cause = Cause.FULL_ENTERED if to == 1 else Cause.STEP_ENTERED
+    return Decision(cause, way_up(to, Phase.PENDING), {"to": str(to)})
