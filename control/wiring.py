@@ -91,7 +91,14 @@ async def controller(settings: Settings, token: str) -> AsyncIterator[Controller
         stack.push_async_callback(metrics.close)
         feed = ChangeFeed()
         store = ObservedStore(opened, feed)
-        ports = Ports(LocalDocuments(channel), LocalProxies(channel), LocalWorkloads(channel), metrics, store)
+        ports = Ports(
+            LocalDocuments(channel),
+            LocalProxies(channel),
+            LocalWorkloads(channel),
+            metrics,
+            store,
+            ledger(settings.state_dir),
+        )
         yield _controller(settings, clock, ports, feed, opened.notices)
 
 

@@ -1,4 +1,4 @@
-"""What keeps a shift from its next weight, and which one is that? The last rules: when none finds a reason, it advances.
+"""What keeps a shift from its next weight, and which is that? The last rules: when none finds a reason, it advances.
 
 By fixed steps the next weight is the next step; by evidence it is where the course leads. Both are held by the same
 doubts: a suspicion, one process that stands out, requests that do not follow the weights, a stable that fails itself.

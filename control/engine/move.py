@@ -216,7 +216,8 @@ def _at_once(state: ShiftState, decision: Decision, now: datetime, seen: Observa
 
 def _over(state: ShiftState, decision: Decision, now: datetime) -> ShiftState:
     outcome = decision if decision.event is Event.FINISH else state.outcome
-    return replace(_closed(state, decision, now), outcome=outcome, finished_at=now, giving_back=None)
+    over = replace(_closed(state, decision, now), outcome=outcome, finished_at=now, giving_back=None)
+    return replace(over, owes_entry=state.started_at is not None)
 
 
 def _yielded(state: ShiftState, decision: Decision, seen: Observation, now: datetime) -> ShiftState:

@@ -247,7 +247,8 @@ class ShiftState:
     the run compares, `tide` and `sums` the numbers of that evidence, used up to `cursor`. `blind_since`: since when the
     counters can't be read; `warm_until`: until when a new process of the canary is still warming up; `breaches`: since
     when each gauge is out of its range. `troubled` are troubles of sight that the journal tells of, and whose end it
-    has not told yet. `outbox` holds journal entries that are not known to be recorded yet.
+    has not told yet. `owes_entry`: the ledger does not have this run's end yet. `outbox` holds journal entries that are
+    not known to be recorded yet.
     """
 
     phase: Phase
@@ -282,6 +283,7 @@ class ShiftState:
     seen: Seen = Seen()
     troubled: tuple[Cause, ...] = ()
     deleting: bool = False
+    owes_entry: bool = False
     commands: tuple[str, ...] = ()
     entries: int = 0
     outbox: tuple[Entry, ...] = ()

@@ -7,9 +7,10 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from control.engine.decision import Cause
+from control.engine.entry import service_of
 from control.engine.observation import Observation, RouteNow, beside_held
-from control.engine.readings import Reading
 from control.engine.priors import priors_of
+from control.engine.readings import Reading
 from control.engine.settle import Past, unsettled
 from control.engine.state import ShiftState, route_key
 from control.errors import NotFound, Rejected, TidegateError, Unavailable
@@ -19,7 +20,6 @@ from control.spec import Mode, TrafficShift, UserMetric
 from mesh.istio.problem import DocumentError, MissingDestination
 from mesh.istio.weights import RouteView, configured_share, weight_patch
 from mesh.traffic import RouteRef, TrafficSplit
-
 
 NO_PAST = Past()
 
@@ -176,11 +176,6 @@ async def _past(ports: Ports, shift: TrafficShift, state: ShiftState) -> Past:
     if state.watched is not None or not unsettled(state):
         return NO_PAST
     try:
-        return Past(priors_of(await ports.ledger.read(shift.namespace, service_of(shift))))
+        return Past(priors_of(await ports.ledger.read(shift.namespace, service_of(shift.host, shift.namespace))))
     except TidegateError as error:
         return Past(trouble=error.message)
-
-
-def service_of(shift: TrafficShift) -> str:
-    """The service by the first part of its host. Example: "translator.shop.svc.cluster.local" is "translator"."""
-    return shift.target.host.partition(".")[0]

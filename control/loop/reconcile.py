@@ -13,6 +13,7 @@ from datetime import datetime, timedelta
 
 from control.engine.decide import decide
 from control.engine.decision import Cause, Decision
+from control.engine.entry import entry_of, service_of
 from control.engine.gauges import gauges_seen
 from control.engine.guarding import relieved
 from control.engine.journal import as_json
@@ -23,7 +24,7 @@ from control.engine.notice import notice
 from control.engine.phase import FINISHED, Phase
 from control.engine.settle import settled
 from control.engine.state import ShiftState
-from control.errors import Conflict
+from control.errors import Conflict, TidegateError
 from control.loop.observe import Look, look
 from control.loop.ports import Ports
 from control.loop.write import Written, confirmed, patches, shown, write
@@ -64,7 +65,8 @@ async def reconcile(ports: Ports, key: tuple[str, str], now: datetime) -> Outcom
     after = told(move(shift, known, decision, now, seen=seen.seen), judged)
     version = await _save(ports, stored, before, after)
     written = await _write(ports, shift, after, seen, now)
-    await _settle(ports, replace(stored, version=version), after, confirmed(after, written, now))
+    done = await _entered(ports, shift, confirmed(after, written, now), judged)
+    await _settle(ports, replace(stored, version=version), after, done)
     return Outcome(_next_tick(shift, after, decision, written, now), changed=decision != before.decision)
 
 
@@ -96,6 +98,20 @@ async def _save(ports: Ports, stored: Stored, before: ShiftState, after: ShiftSt
 async def _write(ports: Ports, shift: TrafficShift, state: ShiftState, found: Look, now: datetime) -> Written:
     """State' -> TrafficSplit -> WeightPatch -> Applied."""
     return await write(ports.documents, patches(shift, state, found, now))
+
+
+async def _entered(ports: Ports, shift: TrafficShift, state: ShiftState, judged: Judged) -> ShiftState:
+    """The state with its run's end in the ledger. One that can't be written is owed until it can; the same entry twice
+    is one.
+    """
+    entry = entry_of(shift, state, judged) if state.owes_entry else None
+    if entry is None:
+        return state
+    try:
+        await ports.ledger.append(shift.namespace, service_of(shift.host, shift.namespace), entry)
+    except TidegateError:
+        return state
+    return replace(state, owes_entry=False)
 
 
 async def _settle(ports: Ports, stored: Stored, after: ShiftState, done: ShiftState) -> None:
