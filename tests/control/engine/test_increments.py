@@ -1,40 +1,28 @@
 """An increment counts once or never."""
 
-from datetime import datetime, timedelta
-from itertools import count
+from dataclasses import replace
+from datetime import timedelta
+from math import inf, nan
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from control.engine.cursor import REQUESTS, Cursor
-from control.engine.increments import Increments, increments
-from control.engine.readings import Counts, Reading, SeriesKey, Tally, tally
+from control.engine.differences import GONE_AFTER, MOST_GONE
+from control.engine.increments import increments
+from control.engine.readings import (
+    Counts,
+    Ratio,
+    Reading,
+    SeriesKey,
+    Tally,
+    merged,
+    oldest_first,
+    tally,
+)
 from tests.support.fake_ports import START
-
-Row = tuple[str, str, int] | tuple[str, str, int, int, int] | tuple[str, str, int, int, int, int]
-
-
-_TICKS = count(1)
-
-
-def reading(*rows: Row, unread: tuple[str, ...] = (), at: datetime | None = None) -> Reading:
-    """Rows of version, process as proxy#incarnation, requests, and perhaps failures, retries and abandoned ones.
-
-    Each is newer than the last one that was made, unless its time is given.
-    """
-    series = {}
-    for version, process, requests, *rest in rows:
-        bad, retries, left = (*rest, 0, 0, 0)[:3]
-        key = SeriesKey(version, process, process.partition("#")[0])
-        series[key] = Counts({0: requests - bad, 1: left, 14: bad}, retries)
-    return Reading(at or START + next(_TICKS) * timedelta(seconds=5), series, unread)
-
-
-def one(cursor: Cursor, new: Reading) -> tuple[Increments, Cursor]:
-    """What one reading added that brings nothing from before."""
-    (found,), used = increments(cursor, new)
-    return found, used
+from tests.support.readings import POLL, one, reading
 
 
 def after(*readings: Reading) -> list[int]:
@@ -160,3 +148,158 @@ def test_however_it_is_read_nothing_counts_twice(moves: list[tuple[int, bool, bo
     assert counted <= total
     if all(is_read for _, _, is_read in moves):
         assert counted == total
+
+
+def flying(*counts: tuple[int, int | None]) -> list[int]:
+    """What began between readings of (ended, in flight)."""
+    cursor, found = Cursor(), []
+    for ended, in_flight in counts:
+        key = SeriesKey("v2", "gw#1", "gw")
+        made = replace(reading(), series={key: Counts({0: ended}, in_flight=in_flight)})
+        new, cursor = one(cursor, made)
+        found.append(new.started["v2", "gw"])
+    return found
+
+
+STARTED = {
+    "the first reading is neutral, and so is what was in flight then": ([(10, 3), (13, 0)], [0, 0]),
+    "what began counts before it has ended": ([(10, 0), (10, 4), (14, 0)], [0, 4, 0]),
+    "ended and still going": ([(10, 2), (15, 5)], [0, 8]),
+    "where nobody knows what is in flight, what ended is what began": ([(10, None), (14, None)], [0, 4]),
+    "the gauge comes later": ([(10, None), (14, 2), (16, 3)], [0, 4, 3]),
+    "the gauge is lost for a look": ([(10, 2), (14, None), (16, 2)], [0, 4, 2]),
+    "a dip of the gauge is neutral, and what it hid counts once": ([(10, 5), (11, 3), (11, 5)], [0, 0, 1]),
+    "a gauge that was wrong is not waited for": ([(10, 900), (12, 0), (14, 0), (16, 0)], [0, 0, 0, 2]),
+    "a gauge that is no number is not known": ([(10, 2), (12, -7), (14, 2)], [0, 2, 2]),
+    "a gauge that can't be": ([(10, 2), (12, 10**12), (14, 2)], [0, 2, 2]),
+}
+
+
+@pytest.mark.parametrize(("counts", "expected"), STARTED.values(), ids=STARTED.keys())
+def test_what_has_begun(counts: list[tuple[int, int | None]], expected: list[int]) -> None:
+    assert flying(*counts) == expected
+
+
+def test_a_source_that_knows_of_requests_at_their_end_says_so() -> None:
+    known, unknown = (
+        replace(reading(), series={SeriesKey("v2", "gw#1", "gw"): Counts({0: 1}, in_flight=each)}) for each in (0, None)
+    )
+    assert not one(Cursor(), known)[0].at_end
+    assert one(Cursor(), unknown)[0].at_end
+
+
+TICKS_OF = {
+    "twice the same": ([5, 5], [10, 10], [0, None]),
+    "an older one": ([5, 2, 6], [10, 4, 13], [0, None, 3]),
+    "a clock that was set back starts anew, and catches up once": (
+        [7200, 100, 105, 110],
+        [10, 12, 15, 16],
+        [0, None, 5, 1],
+    ),
+    "a clock that leaps": ([5, 86_400, 86_405], [10, 12, 15], [0, 2, 3]),
+    "one poll a day": ([0, 86_400, 2 * 86_400], [0, 10**9, 3 * 10**9], [0, 10**9, 2 * 10**9]),
+}
+
+
+@pytest.mark.parametrize(("times", "counts", "expected"), TICKS_OF.values(), ids=TICKS_OF.keys())
+def test_time_orders_readings(times: list[int], counts: list[int], expected: list[int | None]) -> None:
+    cursor, found = Cursor(), []
+    for at, requests in zip(times, counts, strict=True):
+        new, cursor = increments(cursor, reading(("v2", "gw#1", requests), at=START + timedelta(seconds=at)))
+        found.append(new[0].total("v2").requests if new else None)
+    assert found == expected
+
+
+def test_a_clock_that_was_set_back_is_told() -> None:
+    _, cursor = increments(Cursor(), reading(("v2", "gw#1", 1), at=START + timedelta(hours=2)))
+    _, cursor = increments(cursor, reading(("v2", "gw#1", 2), at=START))
+    assert cursor.troubles == ("the clock was set back by 2:00:00: this look only serves to start from",)
+
+
+def replay(now: int, *earlier: int) -> Reading:
+    """A reading at `now` s that brings others along; there are 10 requests each second."""
+    made = {at: reading(("v2", "gw#1", 10 * at), at=START + timedelta(seconds=at)) for at in (now, *earlier)}
+    return replace(made[now], earlier=tuple(made[at] for at in earlier))
+
+
+REPLAYS = {
+    "nothing was missed": ([replay(0), replay(5)], [(0, 0), (5, 50)]),
+    "a gap is replayed, oldest first": ([replay(0), replay(15, 10, 5)], [(0, 0), (5, 50), (10, 50), (15, 50)]),
+    "what was used is not used again": (
+        [replay(0), replay(10, 5), replay(15, 5, 10)],
+        [(0, 0), (5, 50), (10, 50), (15, 50)],
+    ),
+    "what claims to be newer than the reading itself is not believed": (
+        [replay(0), replay(10, 5, 99)],
+        [(0, 0), (5, 50), (10, 50)],
+    ),
+    "the same gap twice": ([replay(0), replay(10, 5), replay(10, 5)], [(0, 0), (5, 50), (10, 50)]),
+}
+
+
+@pytest.mark.parametrize(("readings", "expected"), REPLAYS.values(), ids=REPLAYS.keys())
+def test_a_gap_is_replayed_once(readings: list[Reading], expected: list[tuple[int, int]]) -> None:
+    cursor, found = Cursor(), []
+    for each in readings:
+        new, cursor = increments(cursor, each)
+        found += [(int((one.at - START).total_seconds()), one.total("v2").requests) for one in new]
+    assert found == expected
+
+
+NO_COUNTS = {
+    "NaN": (nan, "nan"), "infinity": (inf, "inf"), "negative": (-3, "-3"), "beyond all counting": (1e18, "1e+18"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("value", "told"), NO_COUNTS.values(), ids=NO_COUNTS.keys())
+def test_what_is_no_count_is_told_and_caught_up_once_it_is(value: float, told: str) -> None:
+    key = SeriesKey("v2", "gw#1", "gw")
+
+    def made(requests: float, misses: float) -> Reading:
+        counts, ratio = Counts({0: requests}), Ratio(misses, 0)  # type: ignore[dict-item, arg-type]
+        return replace(reading(), series={key: counts}, ratios={"misses": {key: ratio}})
+
+    _, cursor = one(Cursor(), made(10, 100))
+    new, cursor = one(cursor, made(value, value))
+    assert new.total("v2") == Tally()
+    assert not new.counts["misses"]
+    assert [each for each in cursor.troubles if told in each] == list(cursor.troubles)
+    assert len(cursor.troubles) == 2
+    new, cursor = one(cursor, made(17, 104))
+    assert (new.total("v2").requests, new.counts["misses"]["v2", "gw"]) == (7, (4, 0))
+    assert cursor.troubles == ()
+
+
+def test_a_counter_that_leaps_beyond_what_anything_can_serve_is_told_and_neutral() -> None:
+    _, cursor = one(Cursor(), reading(("v2", "gw#1", 10)))
+    new, cursor = one(cursor, reading(("v2", "gw#1", 10 + 10**12)))
+    assert new.total("v2") == Tally()
+    assert "1,000,000,000,000 at once" in cursor.troubles[0]
+    new, _ = one(cursor, reading(("v2", "gw#1", 15 + 10**12)))
+    assert new.total("v2") == Tally(5)
+
+
+def test_series_that_no_longer_answer_do_not_grow_the_cursor_for_ever() -> None:
+    cursor = Cursor()
+    for number in range(400):
+        _, cursor = one(cursor, reading(("v1", "pod-0", number), ("v2", f"pod-{number}", 1)))
+    assert len(cursor.rows(REQUESTS)) < 2 * (MOST_GONE + GONE_AFTER)
+
+
+def test_a_process_that_is_away_for_long_is_not_counted_twice() -> None:
+    _, cursor = one(Cursor(), reading(("v1", "a", 5), ("v2", "b", 1_000)))
+    for number in range(40):
+        _, cursor = one(cursor, reading(("v1", "a", 5 + number)))
+    new, _ = one(cursor, reading(("v1", "a", 50), ("v2", "b", 1_007)))
+    assert new.total("v2").requests == 7
+
+
+def test_two_sources_readings_are_one() -> None:
+    key = SeriesKey("v2", "gw#1", "gw")
+    proxies = replace(reading(("v2", "gw#1", 5)), at=START)
+    mine = Reading(START + POLL, {}, ("b",), ratios={"misses": {key: Ratio(4, 1)}}, gauges={"load": {"v2": 0.5}},
+                   troubles={"ttft": "no answer"}, earlier=(Reading(START - POLL, {}),))  # fmt: skip
+    found = merged(proxies, mine)
+    assert (found.at, found.unread, found.series) == (START + POLL, ("b",), proxies.series)
+    assert (found.ratios, found.gauges, found.troubles) == (mine.ratios, mine.gauges, mine.troubles)
+    assert oldest_first(found) == (mine.earlier[0], found)
