@@ -18,13 +18,12 @@ Source: Mantel & Haenszel 1959 (strata); the waiting is ours.
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from control.engine.cursor import PODS, REQUESTS, Row
 from control.engine.evidence import SLOTS, Poll
-from control.engine.evidence.terms import Floats, Terms, Test
+from control.engine.evidence.terms import Bools, Floats, Terms, Test
 from control.engine.increments import LATENCY, Increments, Pair
 from control.engine.watched import Watched
 
@@ -168,22 +167,26 @@ def _both(rows: Mapping[Pair, Row], at: Moment) -> tuple[Floats, Floats]:
 
 
 def _of_test(table: tuple[Floats, Floats], counted: _Counted, *, quiet: bool) -> tuple[Floats, Floats]:
-    canary, stable = (_compared(side, counted) for side in table)
-    return (canary * 0.0, stable * 0.0) if quiet else (canary, stable)
+    """Both versions' counts by stratum; nothing of either where the bad ones of one can't be told."""
+    known = np.logical_and(*(_known(side, counted) for side in table)) & (not quiet)
+    canary, stable = (np.where(known[:, None], _compared(side, counted), 0.0) for side in table)
+    return canary, stable
+
+
+def _known(side: Floats, counted: _Counted) -> Bools:
+    """Can the bad ones be told? Not where a series lacks the edge."""
+    return side[:, counted.bad] >= 0 if side.shape[1] > counted.bad else np.zeros(len(side), bool)
 
 
 def _compared(side: Floats, counted: _Counted) -> Floats:
-    """All and bad ones by stratum; nothing where the bad ones can't be told (an edge that a series lacks).
-
-    A request that failed is one at least: where it began before the last look, or was scraped before its own total,
-    it is counted among all once more.
+    """All and bad ones by stratum. A request that failed is one at least: where it began before the last look, or was
+    scraped before its own total, it is counted among all once more.
     """
     if side.shape[1] <= counted.bad:
         return np.zeros((len(side), 2))
     n, bad = side[:, 0], side[:, counted.bad]
-    known = bad >= 0
-    bad = np.where(known, np.maximum(n - bad, 0.0) if counted.all_but else bad, 0.0)
-    return np.stack([np.where(known, np.maximum(n, bad / counted.tries), 0.0), bad], axis=-1)
+    bad = np.maximum(n - bad, 0.0) if counted.all_but else bad
+    return np.stack([np.maximum(n, bad / counted.tries), bad], axis=-1)
 
 
 def _sides(tests: Sequence[tuple[Floats, Floats]]) -> tuple[Floats, Floats]:
@@ -206,8 +209,9 @@ def _slots(new: Increments, version: str, tests: Sequence[Test], columns: Sequen
     return found
 
 
-def _served(row: Row, counted: _Counted) -> Any:
-    return _compared(np.array([row], float), counted)[0]
+def _served(row: Row, counted: _Counted) -> Floats:
+    side = np.array([row], float)
+    return np.asarray(np.where(_known(side, counted)[:, None], _compared(side, counted), 0.0)[0])
 
 
 def _sent(new: Increments, version: str) -> int:

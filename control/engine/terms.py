@@ -209,7 +209,7 @@ def _tests(metric: Metric, edges: Mapping[str, tuple[float, ...]], retries: int)
         case UserMetric(query=GaugeQuery()):
             return ()
         case BuiltIn():
-            return (replace(_test(metric, name), counted=True),)
+            return (replace(_test(metric, name), counted=metric.name is BuiltInName.OUTCOMES),)
         case UserMetric(query=RatioQuery()):
             return (_test(metric, name),)
     raise AssertionError(metric)
