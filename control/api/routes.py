@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from control.errors import NotFound, Rejected, TidegateError
 from control.ports import Documents
-from control.spec.laws import Mistake
+from control.spec.mistake import Mistake
 from control.spec.mentions import Mention, Mentions
 from control.spec.text import Path
 from mesh.istio.problem import DocumentError, MissingDestination

@@ -81,7 +81,9 @@ def _blind_for(spec: SpecDoor) -> timedelta:
 def _strategy(door: StepsDoor | EvidenceDoor) -> Strategy:
     if isinstance(door, StepsDoor):
         return StepStrategy(tuple(door.steps), door.hold, door.min_requests)
-    return EvidenceStrategy(door.rungs, door.bake.lasting, door.bake.at, door.first, door.capacity == "endpoints")
+    return EvidenceStrategy(
+        tuple(door.rungs), door.bake.lasting, door.bake.at, door.first, door.capacity == "endpoints"
+    )
 
 
 def _metric(door: BuiltInDoor | LatencyDoor | UserDoor) -> Metric:

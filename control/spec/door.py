@@ -25,6 +25,7 @@ from control.spec.door_values import (
     or_auto,
 )
 from control.spec.quantity import parse_moment
+from control.spec.raw import by_steps
 from control.spec.shift import Change, Mode, OnDeadline, OnDelete, OnFailure, Source
 from control.spec.strategy import RUNGS
 
@@ -68,16 +69,14 @@ class BakeDoor(Door):
 
 class EvidenceDoor(_StrategyDoor):
     kind: Literal["evidence", "steps"] = "evidence"
-    rungs: Annotated[tuple[Rung, ...], Field(min_length=1, max_length=30)] = RUNGS
+    rungs: Annotated[list[Rung], Field(min_length=1, max_length=30)] = Field(default_factory=lambda: list(RUNGS))
     bake: BakeDoor = BakeDoor()
     first: Annotated[Rung | None, BeforeValidator(or_auto)] = None
     capacity: Literal["endpoints", "none"] = "endpoints"
 
 
 def _kind_of_strategy(value: object) -> str:
-    """What has steps is meant to be of that kind, whatever it says."""
-    given = value if isinstance(value, Mapping) else {}
-    return "<steps>" if given.get("kind") == "steps" or "steps" in given else "<evidence>"
+    return "<steps>" if isinstance(value, Mapping) and by_steps(value) else "<evidence>"
 
 
 StrategyDoor = Annotated[
@@ -111,7 +110,7 @@ class SpecDoor(Door):
     blind_for: Blind | None = None
     rollback_window: Afterwards = timedelta(minutes=10)
     back: Annotated[ReturnDoor, Field(alias="return")] = ReturnDoor()
-    changes: Annotated[list[Change], Field(max_length=len(Change))] = Field(default_factory=list)
+    changes: Annotated[list[Change], Field(max_length=16)] = Field(default_factory=list)
     baseline: WindowDoor | None = None
     on_failure: OnFailure = OnFailure.ROLLBACK
     on_delete: OnDelete = OnDelete.STABLE

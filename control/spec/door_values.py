@@ -51,27 +51,25 @@ def chance(highest: float) -> BeforeValidator:
     return BeforeValidator(check)
 
 
-def numbers(low: float, high: float) -> BeforeValidator:
-    """A finite number from `low` to `high`, both possible."""
-
-    def check(value: object) -> float:
-        found = parse_number(value)
-        if not low <= found <= high:
-            raise ValueError(f"{value} is not between {low:,g} and {high:,g}")
-        return found
-
-    return BeforeValidator(check)
-
-
 def or_auto(value: object) -> object:
     """`auto` is None: it is worked out later."""
     return None if value == AUTO else value
 
 
-def _below_one(rate: float) -> float:
+def parse_extra(value: object) -> float:
+    """Raises: ValueError for what is no rate, and for 100 %."""
+    rate = parse_rate(value)
     if rate >= 1:
         raise ValueError("100% would tolerate everything")
     return rate
+
+
+def parse_ratio(value: object) -> float:
+    """Raises: ValueError for what is no number, and outside of 1 to 100."""
+    found = parse_number(value)
+    if not 1 <= found <= 100:
+        raise ValueError(f"{value} is not between 1 and 100")
+    return found
 
 
 def _part(value: object) -> float:
@@ -144,8 +142,8 @@ Host = Annotated[str, BeforeValidator(parse_host)]
 Name = Annotated[str, BeforeValidator(parse_host)]
 Query = Annotated[str, BeforeValidator(_query)]
 LabelName = Annotated[str, BeforeValidator(_label_name)]
-Ratio = Annotated[float, numbers(1, 100)]
-Extra = Annotated[float, AfterValidator(_below_one), BeforeValidator(parse_rate)]
+Ratio = Annotated[float, BeforeValidator(parse_ratio)]
+Extra = Annotated[float, BeforeValidator(parse_extra)]
 Weight = Annotated[float, BeforeValidator(_weight)]
 Budget = Annotated[float | None, BeforeValidator(_budget)]
 Objective = Annotated[float, BeforeValidator(_part)]

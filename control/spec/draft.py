@@ -6,8 +6,8 @@ Whoever can ask hands the mesh's mistakes in, and all come back together with th
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from control.spec.laws import Mistake
 from control.spec.mentions import Mentions, mentions
+from control.spec.mistake import Mistake
 from control.spec.parse import parsed
 from control.spec.shift import TrafficShift
 from control.spec.text import Text, read_text

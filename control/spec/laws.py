@@ -5,35 +5,24 @@ These laws look at the raw document and skip what is malformed, so that they rep
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from fractions import Fraction
-from itertools import pairwise
 from typing import Any
 
-from control.spec.quantity import parse_share, share_text
-from control.spec.text import Path
-
-
-@dataclass(frozen=True, slots=True)
-class Mistake:
-    """What is wrong at a path of the document, and what to do about it."""
-
-    path: Path
-    message: str
-    hint: str
+from control.spec.laws_metrics import metric_mistakes
+from control.spec.laws_strategy import strategy_mistakes
+from control.spec.mistake import Mistake
+from control.spec.quantity import duration_text, parse_duration, parse_moment
+from control.spec.raw import at, items, readable
+from control.spec.shift import Source
 
 
 def mistakes(document: Mapping[str, Any]) -> Iterator[Mistake]:
     spec = at(document, "spec")
     yield from _same_version(spec)
-    yield from _step_order(at(spec, "strategy").get("steps"))
-    yield from _repeated_routes(at(spec, "target").get("routes"))
-
-
-def at(data: Mapping[str, Any], key: str) -> Mapping[str, Any]:
-    """The mapping at `key`; an empty one where there is none."""
-    value = data.get(key)
-    return value if isinstance(value, Mapping) else {}
+    yield from _repeated_routes(items(at(spec, "target"), "routes"))
+    yield from strategy_mistakes(spec)
+    yield from metric_mistakes(spec)
+    yield from _blind_between_looks(spec)
+    yield from _baseline(spec)
 
 
 def _same_version(spec: Mapping[str, Any]) -> Iterator[Mistake]:
@@ -45,48 +34,32 @@ def _same_version(spec: Mapping[str, Any]) -> Iterator[Mistake]:
         )
 
 
-def _step_order(steps: object) -> Iterator[Mistake]:
-    shares = readable_shares(steps)
-    for (_, before), (index, share) in pairwise(shares):
-        if share == before:
-            yield Mistake(
-                _step(index), f"{share_text(share)} is repeated", "each step must be larger than the one before"
-            )
-        elif share < before:
-            yield Mistake(
-                _step(index),
-                f"{share_text(share)} comes after {share_text(before)}",
-                "each step must be larger than the one before",
-            )
-    if shares and shares[-1][1] < 1:
-        yield Mistake(
-            _step(shares[-1][0]),
-            "the last step must be 100%",
-            "to stay below, pause the shift there: tidegate pause NAME",
-        )
-
-
-def _step(index: int) -> Path:
-    return ("spec", "strategy", "steps", index)
-
-
-def readable_shares(steps: object) -> list[tuple[int, Fraction]]:
-    """The steps that are shares, with their positions."""
-    found = enumerate(steps if isinstance(steps, list) else [])
-    return [(index, share) for index, each in found if (share := _share(each)) is not None]
-
-
-def _share(value: object) -> Fraction | None:
-    try:
-        return parse_share(value)
-    except ValueError:
-        return None
-
-
-def _repeated_routes(routes: object) -> Iterator[Mistake]:
+def _repeated_routes(routes: list[Any]) -> Iterator[Mistake]:
     seen: set[str] = set()
-    for index, route in enumerate(routes if isinstance(routes, list) else []):
+    for index, route in enumerate(routes):
         text = json.dumps(route, sort_keys=True, default=str)
         if text in seen:
             yield Mistake(("spec", "target", "routes", index), "this route is named twice", "")
         seen.add(text)
+
+
+def _blind_between_looks(spec: Mapping[str, Any]) -> Iterator[Mistake]:
+    blind = readable(parse_duration, spec.get("blindFor"))
+    poll = readable(parse_duration, spec.get("poll", "5s"))
+    if blind is not None and poll is not None and blind < 2 * poll:
+        yield Mistake(
+            ("spec", "blindFor"),
+            f"{duration_text(blind)} is less than two looks, {duration_text(poll)} apart",
+            f"give it {duration_text(2 * poll)} or more, or look more often (poll)",
+        )
+
+
+def _baseline(spec: Mapping[str, Any]) -> Iterator[Mistake]:
+    baseline = at(spec, "baseline")
+    start, end = (readable(parse_moment, baseline.get(name)) for name in ("from", "to"))
+    if start is not None and end is not None and end <= start:
+        yield Mistake(("spec", "baseline", "to"), "it ends before it begins", "`from` is the earlier moment")
+    if spec.get("baseline") is not None and spec.get("source", "mesh") == Source.MESH:
+        yield Mistake(
+            ("spec", "baseline"), "the proxies of the mesh remember nothing", "the past needs source: prometheus"
+        )

@@ -1,20 +1,18 @@
 """What of the mesh does a text name: which routes, which versions? As far as it can be read, beside its mistakes."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, TypeVar
+from typing import Any
 
 from pydantic import ValidationError
 
 from control.spec.door import RouteDoor
-from control.spec.laws import at, readable_shares
 from control.spec.quantity import parse_host, parse_label
+from control.spec.raw import at, readable, shares
 from control.spec.shift import full_host
 from control.spec.text import Path
 from mesh.traffic import RouteRef, TrafficSplit
-
-T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +36,7 @@ def mentions(document: object) -> Mentions:
     if not isinstance(document, Mapping):
         return Mentions()
     spec = at(document, "spec")
-    namespace = _readable(parse_label, at(document, "metadata").get("namespace", "default"))
+    namespace = readable(parse_label, at(document, "metadata").get("namespace", "default"))
     return Mentions(tuple(_routes(at(spec, "target").get("routes"), namespace)), tuple(_splits(spec, namespace)))
 
 
@@ -54,17 +52,9 @@ def _routes(routes: object, namespace: str | None) -> Iterator[Mention]:
 
 
 def _splits(spec: Mapping[str, Any], namespace: str | None) -> Iterator[TrafficSplit]:
-    host = _readable(parse_host, at(spec, "target").get("host"))
-    stable, canary = (_readable(parse_label, spec.get(name)) for name in ("stable", "canary"))
+    host = readable(parse_host, at(spec, "target").get("host"))
+    stable, canary = (readable(parse_label, spec.get(name)) for name in ("stable", "canary"))
     if host is None or namespace is None or stable is None or canary is None or stable == canary:
         return
-    shares = [share for _, share in readable_shares(at(spec, "strategy").get("steps"))]
-    for share in dict.fromkeys([*shares, Fraction(1)]):
+    for share in sorted({*shares(at(spec, "strategy")), Fraction(1)}):
         yield TrafficSplit(full_host(host, namespace), stable, canary, share)
-
-
-def _readable(parse: Callable[[object], T], value: object) -> T | None:
-    try:
-        return parse(value)
-    except ValueError:
-        return None

@@ -10,7 +10,8 @@ from pydantic_core import ErrorDetails
 from control.errors import Problem, SpecError
 from control.spec.build import built
 from control.spec.door import SHAPES, ShiftDoor
-from control.spec.laws import Mistake, mistakes
+from control.spec.laws import mistakes
+from control.spec.mistake import Mistake
 from control.spec.shift import TrafficShift
 from control.spec.text import Path, Text, read_text
 
@@ -43,11 +44,14 @@ def parsed(text: Text, source: str, more: Iterable[Mistake] = ()) -> TrafficShif
 
 
 def _checked(data: Mapping[str, Any]) -> tuple[list[Mistake], ShiftDoor | None]:
+    """What is wrong. A value that the door refuses is not judged again by a law."""
     found = list(mistakes(data))
     try:
         return found, ShiftDoor.model_validate(dict(data))
     except ValidationError as error:
-        return found + [_mistake(each) for each in error.errors(include_url=False)], None
+        refused = [_mistake(each) for each in error.errors(include_url=False)]
+        paths = {each.path for each in refused}
+        return [each for each in found if each.path not in paths] + refused, None
 
 
 def _problem(mistake: Mistake, text: Text, source: str) -> Problem:
@@ -71,6 +75,10 @@ def _mistake(error: ErrorDetails) -> Mistake:
             return Mistake(path, MISSING, "")
         case "value_error":
             return Mistake(path, str(error["ctx"]["error"]), "")
+        case "model_type":
+            return Mistake(path, f"{error['input']!r} is no mapping", "write fields, such as {name: value}")
+        case "list_type":
+            return Mistake(path, f"{error['input']!r} is no list", "write it in brackets, such as [a, b]")
         case "enum" | "literal_error":
             return Mistake(path, f"{error['input']!r} is not possible", f"expected {error['ctx']['expected']}")
         case _:

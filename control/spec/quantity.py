@@ -13,7 +13,7 @@ _DURATION_PART = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h|d)")
 _MILLISECONDS = {"ms": 1, "s": 1_000, "m": 60_000, "h": 3_600_000, "d": 86_400_000}
 _LONGEST = timedelta(days=365)
 _PERCENT = re.compile(r"(\d{1,9}(?:\.\d{1,9})?)\s*%")
-_FINE_PERCENT = re.compile(r"(\d{1,9}(?:\.\d{1,20})?)\s*%")
+_FINE_PERCENT = re.compile(r"(\d{1,9}(?:\.\d{1,40})?)\s*%")
 _RATIO = re.compile(r"(\d{1,9})\s*/\s*(\d{1,9})")
 _LABEL = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
 SHORTEST_EDGE_MS = 0.001
@@ -138,7 +138,7 @@ def parse_number(value: object) -> float:
 
 def number(value: float) -> float:
     """The number as a person writes it: whole ones without a point."""
-    return int(value) if value.is_integer() else value
+    return int(value) if float(value).is_integer() else value
 
 
 def parse_moment(value: object) -> datetime:

@@ -5,6 +5,7 @@ from fractions import Fraction
 import pytest
 
 from control.spec import read_draft
+from control.spec.strategy import RUNGS
 from mesh.traffic import RouteRef
 
 TEXT = """\
@@ -45,7 +46,14 @@ def test_routes_that_can_be_read(old: str, new: str, refs: list[RouteRef]) -> No
     [
         pytest.param("", "", [Fraction(1, 20), Fraction(1)], id="all of them"),
         pytest.param("5%", "500%", [Fraction(1)], id="without those that are none"),
-        pytest.param("strategy", "strtegy", [Fraction(1)], id="the last one is always meant"),
+        pytest.param("strategy", "strtegy", [*RUNGS, Fraction(1)], id="those of evidence, where no plan is given"),
+        pytest.param("{steps: [5%, 100%]}", "{steps: 7}", [Fraction(1)], id="the last one is always meant"),
+        pytest.param(
+            "{steps: [5%, 100%]}",
+            "{rungs: [2%, x], first: 1%, bake: {at: 30%}}",
+            [Fraction(1, 100), Fraction(1, 50), Fraction(3, 10), Fraction(1)],
+            id="rungs, the first share and that of the bake",
+        ),
         pytest.param("stable: v1", "stable: [", [], id="no stable"),
         pytest.param("canary: v2", "canary: v1", [], id="one version only"),
         pytest.param("host: translator", "host: 7", [], id="no host"),
