@@ -23,7 +23,7 @@ WIDE = Margin(1.1, 0.0005)
 
 def watching(*names: str, higher: tuple[str, ...] = (), longest_s: float = 0.5) -> Watched:
     tests = (
-        Test(name, name.partition(">")[0], WIDE, WIDE, 1.0, tries=2 if name == "attempts" else 1) for name in names
+        Compared(name, name.partition(">")[0], WIDE, WIDE, 1.0, tries=2 if name == "attempts" else 1) for name in names
     )
     return Watched(tests=tuple(tests), higher=higher, longest_s=longest_s)
 

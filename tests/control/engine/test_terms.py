@@ -72,7 +72,8 @@ NAMES: dict[str, tuple[Watched, list[str]]] = {
         watched(reading=read({50.0: 90, inf: 199})), ["outcomes", "attempts", "abandoned"],
     ),
     "edges that the spec names": (
-        watched(with_metrics(BuiltIn(BuiltInName.LATENCY, edges_ms=(500.0, 100.0)))), ["latency>100ms", "latency>500ms"],
+        watched(with_metrics(BuiltIn(BuiltInName.LATENCY, edges_ms=(500.0, 100.0)))),
+        ["latency>100ms", "latency>500ms"],
     ),
     "named edges are watched though nothing was measured": (
         watched(with_metrics(BuiltIn(BuiltInName.LATENCY, edges_ms=(300.0,))), read(NONE)),
