@@ -7,7 +7,6 @@ from fractions import Fraction
 import pytest
 
 from control.spec import (
-    BuiltIn,
     BuiltInName,
     Change,
     Direction,
@@ -26,10 +25,11 @@ from control.spec import (
     UserMetric,
     Window,
 )
-from control.spec.metric import BUILT_IN, DEFAULT_METRICS
+from control.spec.metric import BUILT_IN
 from control.spec.strategy import RUNGS
 from tests.support.spec_shifts import parsed
 
+LATENCY = BUILT_IN[BuiltInName.LATENCY]
 V = '{version="{{ version }}"}'
 
 
@@ -40,11 +40,6 @@ def test_nothing_but_target_and_versions_is_needed() -> None:
     assert [each.name for each in found.metrics] == ["outcomes", "attempts", "abandoned", "latency"]
     assert (found.mode, found.source, found.alpha, found.beta) == (Mode.CONTROL, Source.MESH, 0.01, 0.05)
     assert (found.budget, found.objective) == (None, 0.995)
-
-
-def test_half_of_all_weight_is_that_of_latency() -> None:
-    weights = [each.weight for each in DEFAULT_METRICS]
-    assert BUILT_IN[BuiltInName.LATENCY].weight == sum(weights) / 2
 
 
 def test_every_field_is_understood() -> None:
@@ -87,26 +82,26 @@ strategy: {kind: evidence, rungs: [1%, 10%, 1/2], bake: {for: 0s, at: 95%}, firs
 
 
 METRICS: dict[str, tuple[str, Metric]] = {
-    "a built-in one as it is": ("{name: outcomes}", BuiltIn(BuiltInName.OUTCOMES, weight=2.0)),
+    "a built-in one as it is": ("{name: outcomes}", BUILT_IN[BuiltInName.OUTCOMES]),
     "half a margin, the rest as usual": (
         "{name: latency, tolerance: {extra: 0.3%}, proof: {ratio: 2}, weight: 1}",
-        BuiltIn(BuiltInName.LATENCY, Margin(1.1, 0.003), Margin(2.0, 0.005), 1.0),
+        replace(LATENCY, tolerance=Margin(1.1, 0.003), proof=Margin(2.0, 0.005), weight=1.0),
     ),
     "edges, finer than a millisecond too": (
         "{name: latency, edges: [0.5ms, 250ms, 1m30s]}",
-        BuiltIn(BuiltInName.LATENCY, Margin(1.1, 0.002), weight=4.0, edges_ms=(0.5, 250.0, 90_000.0)),
+        replace(LATENCY, edges_ms=(0.5, 250.0, 90_000.0)),
     ),
     "edges that are found by themselves": (
         "{name: latency, edges: auto}",
-        BuiltIn(BuiltInName.LATENCY, Margin(1.1, 0.002), weight=4.0),
+        LATENCY,
     ),
     "the highest tolerance below the proof": (
         "{name: outcomes, tolerance: {ratio: 1.25, extra: 0.5%}}",
-        BuiltIn(BuiltInName.OUTCOMES, Margin(1.25, 0.005), weight=2.0),
+        replace(BUILT_IN[BuiltInName.OUTCOMES], tolerance=Margin(1.25, 0.005)),
     ),
     "no tolerance at all, and a proof": (
         "{name: outcomes, tolerance: {ratio: 1, extra: 0%}, proof: {ratio: 1, extra: 1%}}",
-        BuiltIn(BuiltInName.OUTCOMES, Margin(1.0, 0.0), Margin(1.0, 0.01), 2.0),
+        replace(BUILT_IN[BuiltInName.OUTCOMES], tolerance=Margin(1.0, 0.0), proof=Margin(1.0, 0.01)),
     ),
     "a ratio of counters": (
         f"{{name: mine, direction: higher, prometheus: {{kind: ratio, bad: 'h{V}', total: 't{V}', by: [zone]}}}}",
