@@ -61,6 +61,6 @@ def _misfits(shift: TrafficShift, source: str, files: MeshFiles) -> Iterator[Pro
             yield Problem(source, 0, 0, f"there is no {ref}", f"there are: {names}")
             continue
         try:
-            weight_patch(route_view(document, ref), shift.split(shift.strategy.steps[0]))
+            weight_patch(route_view(document, ref), shift.split(shift.strategy.shares[0]))
         except DocumentError as refused:
             yield Problem(source, 0, 0, refused.message, refused.hint)

@@ -19,7 +19,6 @@ from control.view.model import (
     StepMark,
     StepRow,
     SummaryView,
-    VersionCounts,
 )
 from control.view.shift import untold_refusals
 
@@ -90,7 +89,17 @@ def _bar_line(share: ShareView, view: ShiftView, look: Look) -> Text:
 
 
 def _step_tree(view: ShiftView, look: Look) -> Group:
-    return Group(*(_step_line(step, step is view.steps[-1], look) for step in view.steps))
+    """Steps that were taken, and those ahead: one by one, or in one line where evidence may leave some out."""
+    ahead = [step for step in view.steps if step.mark in (StepMark.AHEAD, StepMark.STOPPED)] if view.by_evidence else []
+    shown = [step for step in view.steps if step not in ahead]
+    lines = [_step_line(step, not ahead and step is shown[-1], look) for step in shown]
+    return Group(*lines, *([_ahead_line(ahead, look)] if ahead else []))
+
+
+def _ahead_line(steps: Sequence[StepRow], look: Look) -> Text:
+    style, sign = STYLE_OF_MARK[steps[0].mark], look.glyphs.marks[steps[0].mark]
+    shares = ", ".join(step.share.text for step in steps)
+    return Text.assemble((f"{look.glyphs.last} ", DIM), (f"{sign} {shares}", style))
 
 
 def _step_line(step: StepRow, last: bool, look: Look) -> Text:
@@ -103,29 +112,27 @@ def _step_line(step: StepRow, last: bool, look: Look) -> Text:
     if step.mark in (StepMark.AHEAD, StepMark.STOPPED):
         return line
     observed = step.shares[2].text
-    line.append(f"observed {observed:<8} {step.took:>9}  {_counts(step.canary)}", style="default")
+    line.append(f"observed {observed:<8} {step.took:>9}  {step.canary.short}", style="default")
     if step.decision:
         line.append(f"  {step.decision.replace('_', ' ')}", style=style)
     return line
 
 
-def _counts(counts: VersionCounts) -> str:
-    return counts.text
-
-
 def _metric_table(metrics: Sequence[MetricRow], view: ShiftView) -> Table:
     rows = [
-        (row.title, row.stable.text, row.canary.text, Text(row.verdict, style=STYLE_OF_TONE[row.tone]))
+        (row.title, row.stable.short, row.canary.short, row.evidence, Text(row.verdict, style=STYLE_OF_TONE[row.tone]))
         for row in metrics
     ]
-    return columns(rows, ("", view.stable, view.canary, "verdict"))
+    return columns(rows, ("of requests", view.stable, view.canary, "evidence", "verdict"))
 
 
 def _why(view: ShiftView) -> list[RenderableType]:
     rows = [("why", view.reason), ("waits for", " ".join(p for p in (view.waiting.sentence, _left(view)) if p))]
+    rows += [("budget", view.budget.text if view.budget and not view.finished else "")]
+    rows += [("bake", view.bake.text if view.bake and not view.finished else ""), ("at 100 %", view.guard)]
     rows += [("late", f"{row.route}: {', '.join(row.late)}") for row in view.proxies if row.late]
     rows += [("refused", rejection) for rejection in untold_refusals(view)]
-    rows += [("note", condition) for condition in view.conditions]
+    rows += [("note", note) for note in (*view.conditions, *view.unwatched)]
     rows.append(("you can", view.next_command))
     return [_label(name, text) for name, text in rows if text]
 
@@ -156,7 +163,7 @@ def summary_screen(summary: SummaryView, load: LoadView | None, look: Look) -> C
     parts: list[RenderableType] = [head, Text("")]
     for step in summary.steps:
         parts += [*_summary_step(step, summary, look), Text("")]
-    parts += _totals(summary)
+    parts += [*_totals(summary), *_compared(summary)]
     if load is not None:
         parts += [Text(""), *_load_part(load)]
     return Constrain(Group(*parts), SUMMARY_WIDTH)
@@ -179,16 +186,29 @@ def _summary_step(step: StepRow, summary: SummaryView, look: Look) -> list[Rende
 
 
 def _totals(summary: SummaryView) -> list[RenderableType]:
-    configured, acknowledged, observed = (share.text for share in summary.shares)
     told = {step.sentence for step in summary.steps}
     rows = [
-        ("weights now", f"configured {configured}, acknowledged {acknowledged}, observed {observed}"),
+        ("weights now", ", ".join(f"{share.name} {share.text}" for share in summary.shares)),
         (f"{summary.stable} in all", summary.stable_total.text),
         (f"{summary.canary} in all", summary.canary_total.text),
         ("why", "" if summary.reason in told else summary.reason),
+        ("budget", summary.budget.text if summary.budget else ""),
         ("reaction", f"{summary.since_first_bad} from the first bad try to the end" if summary.since_first_bad else ""),
     ]
     return [_label(name, text) for name, text in rows if text]
+
+
+def _compared(summary: SummaryView) -> list[RenderableType]:
+    """What was seen of each metric in the whole run, and by how much the versions differ."""
+    rows = [
+        (
+            *(row.title, row.stable.short, row.canary.short, row.difference.text if row.difference else ""),
+            Text(row.verdict, style=STYLE_OF_TONE[row.tone]),
+        )
+        for row in summary.metrics
+    ]
+    headers = ("of requests", summary.stable, summary.canary, "difference (95 %, at every look)", "verdict")
+    return [Text(""), columns(rows, headers)] if rows else []
 
 
 def _load_part(load: LoadView) -> list[RenderableType]:

@@ -1,5 +1,6 @@
 """Why is a shift where it is, what do the numbers say, what happens next, and which command moves it?"""
 
+from control.view import format as words
 from control.view.model import ExplainView, MetricRow, ShiftView, StepMark
 from control.view.shift import untold_refusals
 
@@ -7,10 +8,11 @@ MOVES_OF_PHASE = {
     "Pending": ("pause", "rollback"),
     "Progressing": ("promote", "promote --full", "pause", "rollback"),
     "Paused": ("resume", "promote", "rollback"),
+    "Parked": ("promote", "pause", "rollback"),
     "Promoting": ("rollback",),
-    "Promoted": ("history",),
+    "Promoted": ("report", "history"),
     "RollingBack": ("status -w",),
-    "RolledBack": ("retry", "history"),
+    "RolledBack": ("retry", "report", "history"),
     "Suspended": ("resume",),
     "Conflict": ("resume", "rollback"),
     "Failed": ("rollback", "history"),
@@ -23,6 +25,7 @@ MEANING = {
     "rollback": "give all traffic back to the old version",
     "retry": "start again from the first step",
     "history": "read what happened",
+    "report": "read both versions' numbers side by side",
     "status -w": "watch it",
 }
 
@@ -32,7 +35,8 @@ def explain_view(view: ShiftView) -> ExplainView:
     answers = (
         ("Where is it?", _weights(view)),
         ("Why?", tuple(line for line in (view.reason, *_troubles(view)) if line)),
-        ("What do the numbers say?", _numbers(view)),
+        ("What do the numbers say?", (*_numbers(view), *view.unwatched)),
+        ("What may it still cost?", _costs(view)),
         ("What happens next?", _next(view)),
         ("What can I do?", moves(view)),
     )
@@ -56,14 +60,15 @@ def _spell(verb: str, name: str) -> str:
 
 
 def _weights(view: ShiftView) -> tuple[str, ...]:
-    configured, acknowledged, observed = view.shares
+    configured, acknowledged, observed, *would = view.shares
     if configured.ratio is None and observed.ratio is None:
         return ("Nobody could read the weights yet.",)
     sentence = (
         f"The documents say {configured.text} for {view.canary}, the proxies have acknowledged {acknowledged.text}, "
         f"the traffic shows {observed.text}."
     )
-    return (sentence, *([view.endpoints + "."] if view.endpoints else []))
+    lines = [sentence, f"Nothing is written; {view.canary} would have {would[0].text}." if would else ""]
+    return tuple(line for line in (*lines, f"{view.endpoints}." if view.endpoints else "") if line)
 
 
 def _troubles(view: ShiftView) -> tuple[str, ...]:
@@ -73,18 +78,34 @@ def _troubles(view: ShiftView) -> tuple[str, ...]:
 
 
 def _numbers(view: ShiftView) -> tuple[str, ...]:
-    return tuple(": ".join(part for part in (row.title, row.verdict, _seen(row, view)) if part) for row in view.metrics)
+    lines = [": ".join(part for part in (row.title, row.verdict, _seen(row, view)) if part) for row in view.metrics]
+    return tuple(lines + ([f"At 100 %: {view.guard}."] if view.guard else []))
 
 
 def _seen(row: MetricRow, view: ShiftView) -> str:
     """The numbers in words, without what was told as the reason."""
-    if row.sentence and row.sentence in view.reason:
-        return ""
-    return row.sentence.removesuffix(f"; {view.reason}") or _both(row, view)
+    told = bool(row.sentence) and row.sentence in view.reason
+    numbers = "" if told else row.sentence.removesuffix(f"; {view.reason}") or _both(row, view)
+    return "; ".join(part for part in (numbers, _bounds(row), _proof(row)) if part)
 
 
 def _both(row: MetricRow, view: ShiftView) -> str:
     return f"{view.canary} {row.canary.text}, {view.stable} {row.stable.text}"
+
+
+def _bounds(row: MetricRow) -> str:
+    return f"difference {row.difference.text}" if row.difference else ""
+
+
+def _proof(row: MetricRow) -> str:
+    """Example: "proof 3.1 : 1 of being within 1.25 x stable + 0.5 %"."""
+    if row.proof is None or row.proven is None or not row.canary.requests:
+        return ""
+    return f"proof {words.odds(row.proof)} of being within {row.proven.text}"
+
+
+def _costs(view: ShiftView) -> tuple[str, ...]:
+    return (f"{view.budget.text}.",) if view.budget and not view.finished else ()
 
 
 def _next(view: ShiftView) -> tuple[str, ...]:
@@ -94,5 +115,7 @@ def _next(view: ShiftView) -> tuple[str, ...]:
         part for part in (view.waiting.sentence, f"({view.waiting.left})" if view.waiting.left else "") if part
     )
     ahead = [step for step in view.steps if step.mark is StepMark.AHEAD]
-    after = f"The next step gives {view.canary} {ahead[0].share.text}." if ahead else ""
-    return tuple(line for line in (waiting, after) if line)
+    more = " or more, as the evidence allows" if view.by_evidence and len(ahead) > 1 else ""
+    after = f"The next step gives {view.canary} {ahead[0].share.text}{more}." if ahead else ""
+    bake = f"It bakes: {view.bake.text}." if view.bake else ""
+    return tuple(line for line in (waiting, bake, after) if line)

@@ -6,6 +6,8 @@ from fractions import Fraction
 from math import floor, log10
 
 UNKNOWN = "unknown"
+NOTHING_SEEN = "none seen"
+MOST_ODDS = 1_000_000
 
 
 def percent(ratio: Fraction | float | None) -> str:
@@ -22,9 +24,53 @@ def percent(ratio: Fraction | float | None) -> str:
     return ">99.9 %" if text == "100" and ratio < 1 else f"{text} %"
 
 
+def signed(ratio: float) -> str:
+    """A difference of two ratios, to a thousandth of a percent. Example: 0.0021 is "+0.21 %", -0.03 is "-3 %"."""
+    value = round(ratio, 5)
+    return ("+" if value > 0 else "-" if value < 0 else "") + percent(abs(value))
+
+
+def difference(estimate: float | None, low: float, high: float) -> str:
+    """Example: "+0.03 % (-0.31 % to +0.21 %)"; empty while nothing was compared."""
+    return "" if estimate is None else f"{signed(estimate)} ({signed(low)} to {signed(high)})"
+
+
+def margin(ratio: float, extra: float) -> str:
+    """Example: (1.1, 0.0005) is "1.1 x stable + 0.05 %", (1.0, 0.005) is "stable + 0.5 %"."""
+    times = "stable" if ratio == 1 else f"{ratio:.3g} x stable"
+    return f"{times} + {percent(extra)}" if extra else times
+
+
+def odds(ratio: float | None) -> str:
+    """Evidence as people bet. Example: 212.4 is "212 : 1", 0.25 is "1 : 4", 1e9 is "over 1,000,000 : 1", None is
+    "unknown".
+    """
+    match ratio:
+        case None:
+            return UNKNOWN
+        case _ if ratio <= 0:
+            return "none"
+        case _ if ratio < 1:
+            return f"1 : {_odd(1 / ratio)}"
+        case _:
+            return f"{_odd(ratio)} : 1"
+
+
+def _odd(ratio: float) -> str:
+    if ratio > MOST_ODDS:
+        return f"over {MOST_ODDS:,}"
+    return f"{ratio:,.0f}" if ratio >= 9.95 else f"{ratio:.2g}"
+
+
 def count(number: int) -> str:
     """Example: 12345 is "12,345"."""
     return f"{number:,}"
+
+
+def amount(number: float) -> str:
+    """A number of failed requests. Example: 12.34 is "12.3", 50.0 is "50", 1234.5 is "1,234", 0.02 is "0"."""
+    value = round(number, 1)
+    return f"{value:,.0f}" if value >= 100 or value == round(value) else f"{value:.1f}"
 
 
 def plural(number: int, noun: str, many: str = "") -> str:
@@ -78,7 +124,7 @@ def clock(moment: datetime | None) -> str:
 def part_of(bad: int, total: int) -> str:
     """Example: (3, 1204) is "3 of 1,204 (0.25 %)", (0, 0) is "none seen"."""
     if total == 0:
-        return "none seen"
+        return NOTHING_SEEN
     return f"{count(bad)} of {count(total)} ({percent(bad / total)})"
 
 

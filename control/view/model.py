@@ -41,35 +41,82 @@ class ShareView:
 
 @dataclass(frozen=True, slots=True)
 class VersionCounts:
-    """What one version did during one step. `attempts` counts every try, `abandoned` callers who left unanswered."""
+    """What one version did during one step. `attempts` counts every try, `abandoned` callers who left unanswered.
+
+    `short` leaves the last two out of `text`.
+    """
 
     requests: int
     failures: int
     attempts: int
     abandoned: int
     text: str
+    short: str
 
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """One version's side of a metric row. `ratio` is None when nothing was seen."""
+    """One version's side of a metric row. `ratio` is None when nothing was seen; a gauge has its value there.
+
+    `text` is "14 of 410 (3.41 %)", `short` "3.41 % of 410".
+    """
 
     requests: int
     bad: int
     ratio: float | None
     text: str
+    short: str
+
+
+@dataclass(frozen=True, slots=True)
+class DifferenceView:
+    """Canary's rate minus stable's, with bounds that hold at all looks together."""
+
+    estimate: float
+    low: float
+    high: float
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class MarginView:
+    """How much worse the canary may be: `ratio` times stable's rate plus `extra`."""
+
+    ratio: float
+    extra: float
+    text: str
 
 
 @dataclass(frozen=True, slots=True)
 class MetricRow:
+    """One test of a metric. Units: `harm` and `proof` are odds, None where nobody bets (a gauge).
+
+    `evidence` is in short what says more: evidence for harm, or proof of being no worse.
+    """
+
     metric: str
+    test: str
     title: str
     stable: Cell
     canary: Cell
+    difference: DifferenceView | None
+    tolerated: MarginView | None
+    proven: MarginView | None
     verdict: str
     tone: Tone
     harm: float | None
+    proof: float | None
+    evidence: str
+    phi: float | None
     sentence: str
+
+
+@dataclass(frozen=True, slots=True)
+class Meter:
+    """Something that is used up or filled: failed requests of a budget, the time of a bake. `ratio` is 0 to 1."""
+
+    ratio: float
+    text: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +173,12 @@ class ProxyRow:
 
 @dataclass(frozen=True, slots=True)
 class ShiftView:
-    """Everything about one shift at one moment."""
+    """Everything about one shift at one moment.
+
+    `by_evidence`: evidence picks the shares, so that steps ahead may be left out. `observes`: nothing is written;
+    `shares` has a fourth one then, what would be. `unwatched` says of a metric that was asked for why it isn't watched,
+    `guard` what is watched at 100 % and after.
+    """
 
     namespace: str
     name: str
@@ -134,6 +186,8 @@ class ShiftView:
     stable: str
     canary: str
     run: int
+    by_evidence: bool
+    observes: bool
     phase: str
     tone: Tone
     headline: str
@@ -141,7 +195,7 @@ class ShiftView:
     step: int
     total_steps: int
     step_text: str
-    shares: tuple[ShareView, ShareView, ShareView]
+    shares: tuple[ShareView, ...]
     verdict: str
     verdict_tone: Tone
     reason: str
@@ -149,6 +203,10 @@ class ShiftView:
     next_command: str
     endpoints: str
     metrics: tuple[MetricRow, ...]
+    unwatched: tuple[str, ...]
+    budget: Meter | None
+    bake: Meter | None
+    guard: str
     steps: tuple[StepRow, ...]
     proxies: tuple[ProxyRow, ...]
     conditions: tuple[str, ...]
@@ -170,7 +228,9 @@ class SummaryView:
     canary: str
     took: str
     steps: tuple[StepRow, ...]
-    shares: tuple[ShareView, ShareView, ShareView]
+    shares: tuple[ShareView, ...]
+    metrics: tuple[MetricRow, ...]
+    budget: Meter | None
     stable_total: VersionCounts
     canary_total: VersionCounts
     reason: str

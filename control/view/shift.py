@@ -1,18 +1,21 @@
 """What does one shift look like right now? `shift_view`, a pure function of (document, journal's tail, now)."""
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
+from fractions import Fraction
 from typing import Any
 
 from control.view import format as words
 from control.view import read
-from control.view.model import Cell, HistoryRow, MetricRow, ProxyRow, ShiftView, Tone, Waiting
-from control.view.steps import step_rows, three_shares
+from control.view.metrics import TONE_OF_VERDICT, metric_row, title_of
+from control.view.model import HistoryRow, Meter, ProxyRow, ShareView, ShiftView, Tone, Waiting
+from control.view.steps import share_view, step_rows, three_shares
 
 TONE_OF_PHASE = {
     "Pending": Tone.WAITING,
     "Progressing": Tone.BUSY,
     "Paused": Tone.WARN,
+    "Parked": Tone.WARN,
     "Promoting": Tone.BUSY,
     "Promoted": Tone.GOOD,
     "RollingBack": Tone.BAD,
@@ -21,17 +24,11 @@ TONE_OF_PHASE = {
     "Conflict": Tone.BAD,
     "Failed": Tone.BAD,
 }
-TONE_OF_VERDICT = {
-    "pass": Tone.GOOD,
-    "fail": Tone.BAD,
-    "insufficient": Tone.WAITING,
-    "no data": Tone.WARN,
-    "unavailable": Tone.WARN,
-}
 HEADLINE_OF_PHASE = {
     "Pending": "has not begun",
     "Progressing": "{canary} takes {share}, {step}",
     "Paused": "{canary} stays at {share}, {step}",
+    "Parked": "{canary} is parked at {share}, {step}",
     "Promoting": "{canary} is being given all traffic",
     "Promoted": "{canary} has all traffic",
     "RollingBack": "all traffic is going back to {stable}",
@@ -41,8 +38,10 @@ HEADLINE_OF_PHASE = {
     "Failed": "{canary} stays at {share}",
 }
 ON_THE_WAY = "{canary} goes from {share} to {target}, {step}"
+BAKING = "{canary} bakes at {share}, {step}"
+OBSERVING = "observes: {canary} would be at {target}, {step}"
+OBSERVED = "observed to its end: {canary} at {target}"
 FINISHED = frozenset({"Promoted", "RolledBack"})
-TITLE_OF_METRIC = {"outcomes": "failed requests", "attempts": "retried tries", "abandoned": "abandoned requests"}
 SPARK_CELLS = 40
 
 
@@ -52,8 +51,9 @@ def shift_view(document: Mapping[str, Any], journal: Sequence[Mapping[str, Any]]
     phase = read.text(status, "phase") or "Pending"
     started, finished = (read.moment(status.get(key)) for key in ("startedAt", "finishedAt"))
     steps = step_rows(spec, status, now)
-    shares = three_shares(read.section(status, "share"))
-    step, total_steps, step_text = _step(status, planned=len(steps))
+    observes = read.text(status, "mode") == "observe"
+    by_evidence = read.text(read.section(spec, "strategy"), "kind") != "steps"
+    step, total_steps, step_text = _step(status, planned=len(steps), by_evidence=by_evidence)
     stable, canary = _versions(spec, read.section(status, "subject"))
     verdict = read.text(status, "verdict") or "no data"
     return ShiftView(
@@ -63,6 +63,8 @@ def shift_view(document: Mapping[str, Any], journal: Sequence[Mapping[str, Any]]
         stable=stable,
         canary=canary,
         run=read.whole(status, "run"),
+        by_evidence=by_evidence,
+        observes=observes,
         phase=phase,
         tone=TONE_OF_PHASE.get(phase, Tone.IDLE),
         headline=headline(status, stable=stable, canary=canary, step=step_text),
@@ -70,7 +72,7 @@ def shift_view(document: Mapping[str, Any], journal: Sequence[Mapping[str, Any]]
         step=step,
         total_steps=total_steps,
         step_text=step_text,
-        shares=shares,
+        shares=_shares(status, observes=observes),
         verdict=verdict,
         verdict_tone=TONE_OF_VERDICT.get(verdict, Tone.IDLE),
         reason=read.text(status, "reason"),
@@ -78,6 +80,10 @@ def shift_view(document: Mapping[str, Any], journal: Sequence[Mapping[str, Any]]
         next_command=read.text(status, "nextCommand"),
         endpoints=_endpoints(status, stable=stable, canary=canary),
         metrics=tuple(metric_row(row) for row in read.rows(status, "evidence")),
+        unwatched=_unwatched(read.section(status, "unwatched")),
+        budget=budget(read.section(status, "budget")),
+        bake=bake(read.section(status, "bake"), now),
+        guard=guard(read.section(status, "guard"), now),
         steps=steps,
         proxies=tuple(proxy_row(row) for row in read.rows(status, "proxies")),
         conditions=_conditions(status),
@@ -94,23 +100,67 @@ def _versions(spec: Mapping[str, Any], subject: Mapping[str, Any]) -> tuple[str,
     return stable, canary
 
 
-def _step(status: Mapping[str, Any], *, planned: int) -> tuple[int, int, str]:
-    """The step, how many there are, and both in words."""
+def _step(status: Mapping[str, Any], *, planned: int, by_evidence: bool) -> tuple[int, int, str]:
+    """The step, how many there are, and both in words. Where evidence picks the shares, some may be left out."""
     step, total = read.whole(status, "step"), read.whole(status, "totalSteps") or planned
-    return step, total, f"step {step} of {total}" if step else "before the first step"
+    most = "at most " if by_evidence and step < total else ""
+    return step, total, f"step {step} of {most}{total}" if step else "before the first step"
+
+
+def _shares(status: Mapping[str, Any], *, observes: bool) -> tuple[ShareView, ...]:
+    """The three weights, and what the canary would have where nothing is written."""
+    would = (share_view("would be", read.share(status.get("stepShare"))),) if observes else ()
+    return (*three_shares(read.section(status, "share")), *would)
+
+
+def _unwatched(found: Mapping[str, Any]) -> tuple[str, ...]:
+    return tuple(f"{title_of(name, name)}: {why}" for name, why in sorted(found.items()))
+
+
+def budget(found: Mapping[str, Any]) -> Meter | None:
+    """Example: "12.3 of 50 failures spent, 37.7 left"."""
+    limit, spent, left = (read.ratio(found, key) for key in ("limit", "spent", "left"))
+    if not limit or spent is None or left is None:
+        return None
+    of, used, rest = (words.amount(each) for each in (limit, spent, left))
+    return Meter(min(spent / limit, 1.0), f"{used} of {of} failures spent, {rest} left")
+
+
+def bake(found: Mapping[str, Any], now: datetime) -> Meter | None:
+    """Example: "4 min 10 s of 10 min 00 s at 20 %"; None where there is no bake, or it has not come to it."""
+    whole, lasted = read.span(found.get("for")), read.ratio(found, "lastedSeconds") or 0.0
+    since = read.moment(found.get("since"))
+    if not whole or (since is None and not lasted):
+        return None
+    so_far = timedelta(seconds=lasted) if since is None else max(now - since, timedelta(seconds=lasted))
+    at = words.percent(read.share(found.get("at")))
+    return Meter(min(so_far / whole, 1.0), f"{words.duration(min(so_far, whole))} of {words.duration(whole)} at {at}")
+
+
+def guard(found: Mapping[str, Any], now: datetime) -> str:
+    """Example: "3 of 1,204 failed at 100 %, 0.5 % may; no evidence of harm; for another 4 min 10 s"."""
+    until = read.moment(found.get("until"))
+    left = f"for another {words.duration(until - now)}" if until is not None and until > now else ""
+    return "; ".join(part for part in (read.text(found, "sentence"), left) if part)
 
 
 def headline(status: Mapping[str, Any], *, stable: str, canary: str, step: str) -> str:
     """Where the shift is, in a few words. Example: "v2 takes 5 %, step 2 of 5"."""
-    phase = read.text(status, "phase") or "Pending"
-    target, configured = (
-        read.share(status.get("stepShare")),
-        read.share(read.section(status, "share").get("configured")),
-    )
-    moving = phase == "Progressing" and None not in (target, configured) and target != configured
-    template = ON_THE_WAY if moving else HEADLINE_OF_PHASE.get(phase, "{canary} is at {share}, {step}")
+    target = read.share(status.get("stepShare"))
+    configured = read.share(read.section(status, "share").get("configured"))
     shares = {"share": words.percent(configured), "target": words.percent(target)}
-    return template.format(stable=stable, canary=canary, step=step, **shares)
+    return _headline(status, target, configured).format(stable=stable, canary=canary, step=step, **shares)
+
+
+def _headline(status: Mapping[str, Any], target: Fraction | None, configured: Fraction | None) -> str:
+    phase = read.text(status, "phase") or "Pending"
+    if read.text(status, "mode") == "observe" and phase != "Pending":
+        return OBSERVED if phase in FINISHED else OBSERVING
+    if phase == "Progressing" and None not in (target, configured) and target != configured:
+        return ON_THE_WAY
+    if phase == "Progressing" and read.section(status, "bake").get("since"):
+        return BAKING
+    return HEADLINE_OF_PHASE.get(phase, "{canary} is at {share}, {step}")
 
 
 def waiting(status: Mapping[str, Any], now: datetime) -> Waiting:
@@ -122,25 +172,6 @@ def waiting(status: Mapping[str, Any], now: datetime) -> Waiting:
         return Waiting(sentence, until, f"{words.duration(until - now)} left" if until > now else "due now")
     since = read.moment(status.get("stepEnteredAt"))
     return Waiting(sentence, None, f"for {words.duration(now - since)}" if since else "")
-
-
-def metric_row(row: Mapping[str, Any]) -> MetricRow:
-    metric, verdict = read.text(row, "metric"), read.text(row, "verdict") or "no data"
-    return MetricRow(
-        metric=metric,
-        title=TITLE_OF_METRIC.get(metric, metric),
-        stable=_cell(read.section(row, "stable")),
-        canary=_cell(read.section(row, "canary")),
-        verdict=verdict,
-        tone=TONE_OF_VERDICT.get(verdict, Tone.IDLE),
-        harm=read.ratio(row, "harm"),
-        sentence=read.text(row, "sentence"),
-    )
-
-
-def _cell(counts: Mapping[str, Any]) -> Cell:
-    requests, bad = read.whole(counts, "requests"), read.whole(counts, "bad")
-    return Cell(requests, bad, bad / requests if requests else None, words.part_of(bad, requests))
 
 
 def _endpoints(status: Mapping[str, Any], *, stable: str, canary: str) -> str:

@@ -39,13 +39,11 @@ def version_counts(source: Mapping[str, Any]) -> VersionCounts:
 
 def counts(requests: int, failures: int, attempts: int, abandoned: int) -> VersionCounts:
     """Example: "1,204 requests, 3 failed, 1,210 attempts", "no requests, 4 abandoned"."""
-    parts = ["no requests"]
-    if requests or attempts:
-        tries = words.plural(attempts, "attempt")
-        parts = [words.plural(requests, "request"), f"{words.count(failures)} failed", tries]
-    if abandoned:
-        parts.append(f"{words.count(abandoned)} abandoned")
-    return VersionCounts(requests, failures, attempts, abandoned, ", ".join(parts))
+    seen = bool(requests or attempts)
+    short = f"{words.plural(requests, 'request')}, {words.count(failures)} failed" if seen else "no requests"
+    tries = [words.plural(attempts, "attempt")] if seen else []
+    left = [f"{words.count(abandoned)} abandoned"] if abandoned else []
+    return VersionCounts(requests, failures, attempts, abandoned, ", ".join([short, *tries, *left]), short)
 
 
 def total(rows: Sequence[VersionCounts]) -> VersionCounts:
@@ -58,10 +56,19 @@ def total(rows: Sequence[VersionCounts]) -> VersionCounts:
 
 
 def planned_shares(spec: Mapping[str, Any]) -> tuple[Fraction, ...]:
-    """The shares that the manifest's list of steps names."""
-    steps = read.section(spec, "strategy").get("steps")
-    parsed = [read.share(step) for step in steps] if isinstance(steps, list | tuple) else []
+    """The shares that the manifest names: its list of steps, or the rungs, of which evidence may leave some out."""
+    strategy = read.section(spec, "strategy")
+    named = strategy.get("steps")
+    if not isinstance(named, list | tuple):
+        bakes = read.span(read.section(strategy, "bake").get("for"))
+        bake = [read.section(strategy, "bake").get("at")] if bakes else []
+        named = [*_listed(strategy.get("rungs")), strategy.get("first"), *bake, "1"]
+    parsed = [read.share(step) for step in named]
     return tuple(share for share in parsed if share is not None)
+
+
+def _listed(value: Any) -> list[Any]:
+    return list(value) if isinstance(value, list | tuple) else []
 
 
 def step_rows(spec: Mapping[str, Any], status: Mapping[str, Any], now: datetime) -> tuple[StepRow, ...]:
@@ -73,7 +80,7 @@ def step_rows(spec: Mapping[str, Any], status: Mapping[str, Any], now: datetime)
     taken = read.rows(status, "steps")
     last = taken[-1] if taken else {}
     reached, number = read.share(last.get("share")) or Fraction(0), read.whole(last, "step")
-    ahead = [share for share in planned_shares(spec) if share > reached]
+    ahead = sorted({share for share in planned_shares(spec) if share > reached})
     rows = [_row(read.whole(step, "step"), step, None, status, now) for step in taken]
     return (*rows, *(_row(number + i, {}, share, status, now) for i, share in enumerate(ahead, 1)))
 

@@ -25,6 +25,8 @@ def summary_view(document: Mapping[str, Any], journal: Sequence[Mapping[str, Any
         took=view.took,
         steps=ran,
         shares=view.shares,
+        metrics=view.metrics,
+        budget=view.budget,
         stable_total=total([step.stable for step in ran]),
         canary_total=total([step.canary for step in ran]),
         reason=view.reason,

@@ -8,7 +8,8 @@ from control.engine.decision import Cause
 from control.engine.counting import WEIGHTS, Metric
 from control.engine.phase import REFUSALS, Phase, Verdict
 from control.engine.words import WORDS
-from control.view.shift import HEADLINE_OF_PHASE, TITLE_OF_METRIC
+from control.view.metrics import TITLE_OF_METRIC
+from control.view.shift import HEADLINE_OF_PHASE
 
 ROOT = Path(__file__).parents[2]
 REFERENCE, SHIFTS, EVIDENCE = (

@@ -29,8 +29,12 @@ def step(number: int, share: str, **changes: Any) -> dict[str, Any]:
 
 
 def evidence(metric: str = "outcomes", verdict: str = "pass", **changes: Any) -> dict[str, Any]:
+    """One test, 3 of 120 beside 1 of 2,400, until a test says otherwise. `metric` may be the name of a test."""
     counts = {"stable": {"requests": 2400, "bad": 1}, "canary": {"requests": 120, "bad": 3}}
-    return {"metric": metric, "verdict": verdict, "harm": 1.5, "sentence": "v2 is as good as v1.", **counts, **changes}
+    margins = {"tolerated": {"ratio": 1.1, "extra": 0.0005}, "proven": {"ratio": 1.25, "extra": 0.005}}
+    found = {"harm": 1.5, "proof": 3.1, "phi": 1.2, "difference": {"estimate": 0.0246, "low": -0.0042, "high": 0.091}}
+    names = {"metric": metric.partition(">")[0], "test": metric, "verdict": verdict}
+    return {**names, **found, **margins, "sentence": "v2 is as good as v1.", **counts, **changes}
 
 
 def status(**changes: Any) -> dict[str, Any]:
@@ -81,6 +85,35 @@ def rolled_back() -> dict[str, Any]:
     share = {"configured": "0", "acknowledged": "0", "observedRatio": 0.0}
     times = {"finishedAt": at(-5), "waitingUntil": None, "firstBadAt": at(-8)}
     return document(status(**done, **times, share=share, steps=[step(1, "1/100"), bad]))
+
+
+def by_evidence(**changes: Any) -> dict[str, Any]:
+    """A shift that evidence leads, at 5 %, its third step: five metrics, a budget; `changes` are of its status."""
+    rungs = [f"{each}%" for each in ("0.1", "0.2", "0.5", "1", "2", "5", "10", "20", "35", "50")]
+    strategy = {"kind": "evidence", "rungs": rungs, "bake": {"for": "10m", "at": "20%"}, "first": "auto"}
+    slow = {"stable": {"requests": 2400, "bad": 9}, "canary": {"requests": 120, "bad": 0}, "difference": None}
+    gauge = {"metric": "pool", "test": "pool", "verdict": "pass", "low": None, "high": 20.0, "sentence": ""}
+    rows = [
+        evidence("outcomes", "insufficient"),
+        evidence("attempts"),
+        evidence("latency>100ms", **slow),
+        evidence("latency>250ms", harm=212.0, proof=0.01),
+        evidence("cache-misses", "unavailable"),
+        {**gauge, "canary": {"value": 12.5}, "stable": {"value": None}},
+    ]
+    steps = [step(1, "1/100"), step(2, "1/50"), step(3, "1/20", leftAt=None, decision="hold", sentence="")]
+    known = {
+        "step": 3,
+        "totalSteps": 8,
+        "mode": "control",
+        "evidence": rows,
+        "steps": steps,
+        "upperBound": 0.012,
+        "budget": {"limit": 50.0, "spent": 12.34, "left": 37.66},
+        "bake": {"for": "10m", "at": "1/5", "since": None, "until": None, "lastedSeconds": 0.0},
+        "unwatched": {"abandoned": "no caller ever left"},
+    }
+    return document(status(**{**known, **changes}), strategy=strategy)
 
 
 def journal() -> list[dict[str, Any]]:

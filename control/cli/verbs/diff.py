@@ -82,7 +82,7 @@ def _from_file(file: BinaryIO) -> "tuple[TrafficShift, Fraction]":
     from control.cli.manifest import parsed
 
     shift = parsed(*read_input(file))
-    return shift, shift.strategy.steps[0]
+    return shift, shift.strategy.shares[0]
 
 
 async def _from_controller(state_dir: Path, namespace: str, name: str) -> "tuple[TrafficShift, Fraction]":

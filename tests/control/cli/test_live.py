@@ -5,6 +5,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from rich.console import Console
 
 from control.cli.live import LiveProgress, render_summary
 from control.cli.look import Look, look_at
@@ -14,7 +15,18 @@ from control.engine.status import status as engine_status
 from control.spec import to_document
 from control.view.shift import shift_view
 from control.view.summary import load_view, summary_view
-from tests.support.cli_documents import LOAD, NOW, document, evidence, journal, promoted, rolled_back, status, step
+from tests.support.cli_documents import (
+    LOAD,
+    NOW,
+    by_evidence,
+    document,
+    evidence,
+    journal,
+    promoted,
+    rolled_back,
+    status,
+    step,
+)
 from tests.support.shifts import shift
 
 
@@ -57,6 +69,23 @@ def test_a_shift_under_way(ascii_only: bool, file_regression: Any) -> None:
     paper = Paper(ascii_only=ascii_only)
     paper.look.print(shift_screen(shift_view(whole, journal(), NOW), paper.look, load_view(LOAD)))
     file_regression.check(paper.text, basename=f"shift-{'ascii' if ascii_only else 'unicode'}")
+
+
+@pytest.mark.parametrize("changes", [{}, {"mode": "observe", "phase": "Parked"}], ids=["leads", "observes"])
+def test_a_narrow_terminal_loses_nothing(changes: dict[str, Any], file_regression: Any) -> None:
+    """At 80 columns lines are folded, never cut."""
+    paper = Paper()
+    view = shift_view(by_evidence(**changes), journal(), NOW)
+    narrow = Console(file=paper.look.console.file, width=80, highlight=False, emoji=False, markup=False)
+    narrow.print(shift_screen(view, paper.look))
+    lines = [line.rstrip() for line in paper.text.splitlines()]
+    assert max(map(len, lines)) <= 80
+    assert "…" not in paper.text
+    said = "".join("".join(lines).split())
+    for row in view.metrics:
+        for text in (row.title, row.stable.short, row.canary.short, row.evidence, row.verdict):
+            assert "".join(text.split()) in said
+    file_regression.check("\n".join(lines), basename=f"narrow-{changes.get('mode', 'control')}")
 
 
 def told(*documents: dict[str, Any], load: dict[str, Any] | None = None, heartbeat: timedelta) -> list[str]:

@@ -69,7 +69,15 @@ def test_status_is_the_view_in_json(ask: Any) -> None:
 def test_status_for_people(ask: Any) -> None:
     out = ask("status").out
     assert out.splitlines()[0].startswith("translator  v1 → v2  Progressing  v2 takes 5 %, step 2 of 5")
-    for text in ("configured", "4.97 %", "failed requests", "waits for", "8 more requests of v2", "tidegate promote"):
+    for text in (
+        "configured",
+        "4.97 %",
+        "of requests",
+        "2.5 % of 120",
+        "waits for",
+        "8 more requests of v2",
+        "tidegate promote",
+    ):
         assert text in out
 
 

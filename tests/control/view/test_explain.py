@@ -3,7 +3,7 @@ import pytest
 from control.engine.phase import TRANSITIONS, Event, Phase
 from control.view.explain import MEANING, MOVES_OF_PHASE, explain_view
 from control.view.shift import shift_view
-from tests.support.cli_documents import NOW, document, promoted, status
+from tests.support.cli_documents import NOW, at, by_evidence, document, promoted, status
 
 QUESTIONS = ["Where is it?", "Why?", "What do the numbers say?", "What happens next?", "What can I do?"]
 EVENTS = {
@@ -23,9 +23,35 @@ def test_a_shift_under_way_answers_every_question() -> None:
     assert list(found) == QUESTIONS
     assert "acknowledged 5 %, the traffic shows 4.97 %" in found["Where is it?"][0]
     assert found["Why?"] == ("v2 has answered 12 of the 20 requests that are needed.",)
-    assert found["What do the numbers say?"][1] == "retried tries: pass: v2 is as good as v1."
+    assert found["What do the numbers say?"][1] == (
+        "tried again: pass: v2 is as good as v1.; difference +2.46 % (-0.42 % to +9.1 %); "
+        "proof 3.1 : 1 of being within 1.25 x stable + 0.5 %"
+    )
     assert found["What happens next?"] == ("8 more requests of v2 (7 s left)", "The next step gives v2 20 %.")
     assert found["What can I do?"][0] == "tidegate promote translator: go to the next step now"
+
+
+def test_a_shift_that_evidence_leads_says_what_it_may_cost_and_what_is_not_watched() -> None:
+    bake = {"for": "10m", "at": "1/5", "since": at(-60)}
+    guard = {"sentence": "3 of 1,204 failed at 100 %, 0.5 % may"}
+    found = dict(explain_view(shift_view(by_evidence(bake=bake, guard=guard), [], NOW)).answers)
+    numbers = found["What do the numbers say?"]
+    assert numbers[2].startswith("over 100 ms: pass: v2 is as good as v1.; proof 3.1 : 1")
+    assert numbers[-3:] == (
+        "pool: pass: v2 12.5, v1 unknown",
+        "At 100 %: 3 of 1,204 failed at 100 %, 0.5 % may.",
+        "abandoned: no caller ever left",
+    )
+    assert found["What may it still cost?"] == ("12.3 of 50 failures spent, 37.7 left.",)
+    assert found["What happens next?"][1:] == (
+        "It bakes: 1 min 00 s of 10 min 00 s at 20 %.",
+        "The next step gives v2 10 % or more, as the evidence allows.",
+    )
+
+
+def test_one_that_observes_says_what_would_be() -> None:
+    found = dict(explain_view(shift_view(by_evidence(mode="observe"), [], NOW)).answers)
+    assert found["Where is it?"][1] == "Nothing is written; v2 would have 5 %."
 
 
 def test_late_proxies_refusals_and_conditions_are_reasons() -> None:
@@ -50,7 +76,10 @@ def test_shares_are_named_for_the_version_they_were_measured_for() -> None:
 def test_a_finished_shift_waits_for_nothing() -> None:
     found = dict(explain_view(shift_view(promoted(), [], NOW)).answers)
     assert found["What happens next?"] == ("Nothing: this run is over.",)
-    assert found["What can I do?"][0] == "tidegate history translator: read what happened"
+    assert found["What can I do?"] == (
+        "tidegate history translator: read what happened",
+        "tidegate report translator: read both versions' numbers side by side",
+    )
 
 
 def test_questions_without_an_answer_are_not_asked() -> None:
@@ -58,7 +87,7 @@ def test_questions_without_an_answer_are_not_asked() -> None:
         {"reason": "", "evidence": [{"metric": "outcomes"}], "steps": [], "waitingFor": "", "waitingUntil": None}
     )
     assert "Why?" not in found
-    assert found["What do the numbers say?"] == ("failed requests: no data: v2 none seen, v1 none seen",)
+    assert found["What do the numbers say?"] == ("failed: no data: v2 none seen, v1 none seen",)
 
 
 def test_a_command_that_only_the_controller_knows_comes_first() -> None:

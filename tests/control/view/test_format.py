@@ -106,3 +106,51 @@ def test_resample_keeps_the_last_value_and_fits(values: list[float], width: int)
     kept = words.resample(values, width)
     assert len(kept) == min(len(values), width)
     assert kept[-1] == values[-1]
+
+
+@pytest.mark.parametrize(
+    ("ratio", "text"),
+    [(0.0021, "+0.21 %"), (-0.03, "-3 %"), (0.0, "0 %"), (-1e-9, "0 %"), (0.00004, "+0.004 %"), (1.0, "+100 %")],
+)
+def test_signed(ratio: float, text: str) -> None:
+    assert words.signed(ratio) == text
+
+
+@pytest.mark.parametrize(
+    ("estimate", "text"), [(0.0003, "+0.03 % (-0.31 % to +0.21 %)"), (None, "")], ids=["compared", "nothing compared"]
+)
+def test_difference(estimate: float | None, text: str) -> None:
+    assert words.difference(estimate, -0.0031, 0.00214) == text
+
+
+@pytest.mark.parametrize(
+    ("ratio", "text"),
+    [
+        (None, "unknown"),
+        (0.0, "none"),
+        (212.4, "212 : 1"),
+        (20000.0, "20,000 : 1"),
+        (1e9, "over 1,000,000 : 1"),
+        (7.83, "7.8 : 1"),
+        (1.0, "1 : 1"),
+        (0.25, "1 : 4"),
+        (1e-9, "1 : over 1,000,000"),
+    ],
+)
+def test_odds(ratio: float | None, text: str) -> None:
+    assert words.odds(ratio) == text
+
+
+@pytest.mark.parametrize(
+    ("ratio", "extra", "text"),
+    [(1.1, 0.0005, "1.1 x stable + 0.05 %"), (1.0, 0.005, "stable + 0.5 %"), (1.58111, 0.0, "1.58 x stable")],
+)
+def test_margin(ratio: float, extra: float, text: str) -> None:
+    assert words.margin(ratio, extra) == text
+
+
+@pytest.mark.parametrize(
+    ("number", "text"), [(12.34, "12.3"), (50.0, "50"), (1234.5, "1,234"), (0.02, "0"), (99.96, "100")]
+)
+def test_amount(number: float, text: str) -> None:
+    assert words.amount(number) == text

@@ -3,9 +3,10 @@ from typing import Any
 import pytest
 
 from control.view.listing import list_row
+from control.view.metrics import TONE_OF_VERDICT
 from control.view.model import StepMark, Tone
-from control.view.shift import HEADLINE_OF_PHASE, SPARK_CELLS, TONE_OF_PHASE, TONE_OF_VERDICT, shift_view
-from tests.support.cli_documents import NOW, at, document, evidence, journal, promoted, rolled_back, status, step
+from control.view.shift import HEADLINE_OF_PHASE, SPARK_CELLS, TONE_OF_PHASE, shift_view
+from tests.support.cli_documents import NOW, at, by_evidence, document, journal, promoted, rolled_back, status, step
 
 
 def test_a_shift_under_way() -> None:
@@ -81,24 +82,100 @@ def test_how_long_it_waits(changes: dict[str, Any], left: str) -> None:
     assert shift_view(document(status(**changes)), [], NOW).waiting.left == left
 
 
-def test_metric_rows_have_both_versions() -> None:
-    rows = shift_view(document(), [], NOW).metrics
-    assert [(row.title, row.verdict, row.tone) for row in rows] == [
-        ("failed requests", "insufficient", Tone.WAITING),
-        ("retried tries", "pass", Tone.GOOD),
+@pytest.mark.parametrize(
+    ("changes", "headline"),
+    [
+        pytest.param({}, "v2 takes 5 %, step 3 of at most 8", id="under way"),
+        pytest.param({"totalSteps": 3}, "v2 takes 5 %, step 3 of 3", id="nothing is left"),
+        pytest.param({"phase": "Parked"}, "v2 is parked at 5 %, step 3 of at most 8", id="parked"),
+        pytest.param({"bake": {"for": "10m", "since": at(-60)}}, "v2 bakes at 5 %, step 3 of at most 8", id="baking"),
+        pytest.param({"mode": "observe"}, "observes: v2 would be at 5 %, step 3 of at most 8", id="observing"),
+        pytest.param({"mode": "observe", "phase": "Pending"}, "has not begun", id="about to observe"),
+        pytest.param(
+            {"mode": "observe", "phase": "Promoted", "stepShare": "1"},
+            "observed to its end: v2 at 100 %",
+            id="observed to its end",
+        ),
+    ],
+)
+def test_where_a_shift_is_that_evidence_leads(changes: dict[str, Any], headline: str) -> None:
+    assert shift_view(by_evidence(**changes), [], NOW).headline == headline
+
+
+def test_one_that_observes_has_a_fourth_share() -> None:
+    assert [share.name for share in shift_view(by_evidence(), [], NOW).shares] == [
+        "configured",
+        "acknowledged",
+        "observed",
     ]
-    assert rows[0].stable.text == "1 of 2,400 (0.04 %)"
-    assert (rows[0].canary.text, rows[0].canary.ratio) == ("3 of 120 (2.5 %)", 0.025)
+    view = shift_view(by_evidence(mode="observe", share={"configured": "1/2"}), [], NOW)
+    assert [(share.name, share.text) for share in view.shares] == [
+        ("configured", "50 %"),
+        ("acknowledged", "unknown"),
+        ("observed", "unknown"),
+        ("would be", "5 %"),
+    ]
 
 
-def test_a_metric_without_numbers_is_not_zero() -> None:
-    row = shift_view(document(status(evidence=[{"metric": "latency"}])), [], NOW).metrics[0]
-    assert (row.title, row.verdict, row.harm) == ("latency", "no data", None)
-    assert (row.canary.ratio, row.canary.text) == (None, "none seen")
+def test_the_rungs_ahead_are_steps_that_may_be_left_out() -> None:
+    view = shift_view(by_evidence(), [], NOW)
+    assert [row.share.text for row in view.steps] == ["1 %", "2 %", "5 %", "10 %", "20 %", "35 %", "50 %", "100 %"]
+    assert view.by_evidence
 
 
-def test_an_infinite_looking_harm_is_kept() -> None:
-    assert shift_view(document(status(evidence=[evidence(harm=212.0)])), [], NOW).metrics[0].harm == 212.0
+@pytest.mark.parametrize(
+    ("found", "text", "ratio"),
+    [
+        ({"limit": 50.0, "spent": 12.34, "left": 37.66}, "12.3 of 50 failures spent, 37.7 left", 0.2468),
+        ({"limit": 1200.0, "spent": 0.0, "left": 1200.0}, "0 of 1,200 failures spent, 1,200 left", 0.0),
+        ({"limit": 50.0, "spent": 61.0, "left": 0.0}, "61 of 50 failures spent, 0 left", 1.0),
+    ],
+)
+def test_what_the_budget_has_left(found: dict[str, float], text: str, ratio: float) -> None:
+    meter = shift_view(by_evidence(budget=found), [], NOW).budget
+    assert meter is not None
+    assert (meter.text, meter.ratio) == (text, pytest.approx(ratio))
+
+
+@pytest.mark.parametrize("found", [None, {}, {"limit": 0.0, "spent": 0.0, "left": 0.0}], ids=str)
+def test_a_shift_without_a_budget(found: Any) -> None:
+    assert shift_view(by_evidence(budget=found), [], NOW).budget is None
+
+
+@pytest.mark.parametrize(
+    ("changes", "text"),
+    [
+        pytest.param({"since": at(-250), "lastedSeconds": 250.0}, "4 min 10 s of 10 min 00 s at 20 %", id="under way"),
+        pytest.param(
+            {"since": at(-300), "lastedSeconds": 250.0}, "5 min 00 s of 10 min 00 s at 20 %", id="time goes on"
+        ),
+        pytest.param({"since": None, "lastedSeconds": 60.0}, "1 min 00 s of 10 min 00 s at 20 %", id="interrupted"),
+        pytest.param({"since": at(-900)}, "10 min 00 s of 10 min 00 s at 20 %", id="over"),
+        pytest.param({"since": None}, "", id="not there yet"),
+        pytest.param({"for": "0s", "since": at(-9)}, "", id="none"),
+    ],
+)
+def test_how_far_the_bake_is(changes: dict[str, Any], text: str) -> None:
+    meter = shift_view(by_evidence(bake={"for": "10m", "at": "1/5"} | changes), [], NOW).bake
+    assert (meter.text if meter else "") == text
+
+
+@pytest.mark.parametrize(
+    ("found", "text"),
+    [
+        (None, ""),
+        ({"sentence": "3 of 1,204 failed at 100 %, 0.5 % may", "until": None}, "3 of 1,204 failed at 100 %, 0.5 % may"),
+        ({"sentence": "3 failed", "until": at(250)}, "3 failed; for another 4 min 10 s"),
+        ({"sentence": "3 failed", "until": at(-1)}, "3 failed"),
+    ],
+    ids=["nothing is watched", "while it is promoting", "for a while", "it is over"],
+)
+def test_what_is_watched_at_the_end(found: Any, text: str) -> None:
+    assert shift_view(by_evidence(guard=found), [], NOW).guard == text
+
+
+def test_what_is_not_watched_says_why() -> None:
+    assert shift_view(by_evidence(), [], NOW).unwatched == ("abandoned: no caller ever left",)
 
 
 def test_steps_done_current_and_ahead() -> None:
