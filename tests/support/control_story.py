@@ -4,10 +4,11 @@ import asyncio
 import contextlib
 import json
 import os
+import random
 import signal
 import sys
 from collections import Counter
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -62,16 +63,6 @@ spec:
 ---
 apiVersion: networking.istio.io/v1
 kind: WorkloadEntry
-metadata: {{name: echo-v1, namespace: default}}
-spec: {{address: {net}.11, labels: {{app: echo, version: v1}}}}
----
-apiVersion: networking.istio.io/v1
-kind: WorkloadEntry
-metadata: {{name: echo-v2, namespace: default}}
-spec: {{address: {net}.12, labels: {{app: echo, version: v2}}}}
----
-apiVersion: networking.istio.io/v1
-kind: WorkloadEntry
 metadata: {{name: caller, namespace: default}}
 spec: {{address: {net}.21, labels: {{app: caller}}}}
 ---
@@ -85,6 +76,13 @@ spec:
       bind: {net}.21
       captureMode: NONE
       hosts: ["./echo.default.svc.cluster.local"]
+"""
+PROCESS = """\
+---
+apiVersion: networking.istio.io/v1
+kind: WorkloadEntry
+metadata: {{name: echo-{version}-{number}, namespace: default}}
+spec: {{address: {address}, labels: {{app: echo, version: {version}}}}}
 """
 ROUTE = """\
 apiVersion: networking.istio.io/v1
@@ -102,23 +100,39 @@ spec:
 """
 
 
-def write_documents(folder: Path, net: str) -> None:
+def write_documents(folder: Path, net: str, processes: int) -> None:
     folder.mkdir()
-    (folder / "mesh.yaml").write_text(DOCUMENTS.format(net=net))
+    served = "".join(
+        PROCESS.format(version=version, number=number, address=address)
+        for (version, number), address in addresses(net, processes).items()
+    )
+    (folder / "mesh.yaml").write_text(DOCUMENTS.format(net=net) + served)
     (folder / "echo.yaml").write_text(ROUTE.format(name="echo", host="echo", gateways=""))
     edge = ROUTE.format(name="edge", host="echo.example.com", gateways="  gateways: [ingress]\n")
     (folder / "edge.yaml").write_text(edge)
 
 
+def addresses(net: str, processes: int) -> dict[tuple[str, int], str]:
+    """Where each process of each version listens: by version and number from 0."""
+    return {
+        (version, number): f"{net}.{base + number}"
+        for version, base in (("v1", 40), ("v2", 60))
+        for number in range(processes)
+    }
+
+
 @dataclass
 class Stage:
-    """`entrances` are where load comes in: (address, authority)."""
+    """`entrances` are where load comes in: (address, authority). `failing`: the share of calls that a process answers
+    INTERNAL, by version and number; it may be changed at any time.
+    """
 
     folder: Path
     net: str
     mesh_api: str
     token_file: Path
     entrances: Sequence[tuple[str, str]]
+    failing: dict[tuple[str, int], float]
 
     @property
     def documents(self) -> Path:
@@ -126,13 +140,14 @@ class Stage:
 
 
 @asynccontextmanager
-async def stage(folder: Path) -> AsyncIterator[Stage]:
-    """The mesh, live, with both versions serving."""
+async def stage(folder: Path, *, processes: int = 1) -> AsyncIterator[Stage]:
+    """The mesh, live, with so many processes of both versions serving."""
+    failing: dict[tuple[str, int], float] = {}
     with lease() as net:
-        write_documents(folder / "documents", net.net)
-        async with _backends(net.net), _mesh(folder, net.net) as ready:
+        write_documents(folder / "documents", net.net, processes)
+        async with _backends(net.net, processes, failing), _mesh(folder, net.net) as ready:
             entrances = ((f"{net.net}.2:8080", "echo.example.com"), (f"{net.net}.21:50051", "echo"))
-            yield Stage(folder, net.net, ready["api"], folder / "token", entrances)
+            yield Stage(folder, net.net, ready["api"], folder / "token", entrances, failing)
 
 
 @asynccontextmanager
@@ -153,12 +168,12 @@ async def _mesh(folder: Path, net: str) -> AsyncIterator[dict[str, Any]]:
 
 
 @asynccontextmanager
-async def _backends(net: str) -> AsyncIterator[None]:
+async def _backends(net: str, processes: int, failing: Mapping[tuple[str, int], float]) -> AsyncIterator[None]:
     servers = []
-    for version, host in (("v1", 11), ("v2", 12)):
+    for process, address in addresses(net, processes).items():
         server = grpc.aio.server()
-        server.add_generic_rpc_handlers([_Says(version)])
-        server.add_insecure_port(f"{net}.{host}:50051")
+        server.add_generic_rpc_handlers([_Says(process, failing)])
+        server.add_insecure_port(f"{address}:50051")
         await server.start()
         servers.append(server)
     yield
@@ -167,11 +182,15 @@ async def _backends(net: str) -> AsyncIterator[None]:
 
 
 class _Says(grpc.GenericRpcHandler):
-    """Answers each call with the version."""
+    """Answers each call with the version, or fails it as often as `failing` says of the process."""
 
-    def __init__(self, version: str) -> None:
-        async def say(_request: bytes, _context: Any) -> bytes:
-            return version.encode()
+    def __init__(self, process: tuple[str, int], failing: Mapping[tuple[str, int], float]) -> None:
+        luck = random.Random(f"{process}")
+
+        async def say(_request: bytes, context: Any) -> bytes:
+            if luck.random() < failing.get(process, 0.0):
+                await context.abort(grpc.StatusCode.INTERNAL, "as the story says")
+            return process[0].encode()
 
         self._handler = grpc.unary_unary_rpc_method_handler(say)
 
