@@ -68,6 +68,8 @@ class Margin:
 TOLERANCE = Margin(1.1, 0.0005)
 TOLERANCE_OF_LATENCY = Margin(1.1, 0.002)
 PROOF = Margin(1.25, 0.005)
+PROOF_OF_ATTEMPTS = Margin(1.25, 0.01)
+"""One request may add several retries, none of which its caller sees."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,11 +140,11 @@ class UserMetric:
 Metric = BuiltIn | UserMetric
 
 BUILT_IN = {
-    BuiltInName.OUTCOMES: BuiltIn(BuiltInName.OUTCOMES, weight=2.0),
-    BuiltInName.ATTEMPTS: BuiltIn(BuiltInName.ATTEMPTS),
+    BuiltInName.OUTCOMES: BuiltIn(BuiltInName.OUTCOMES, weight=3.0),
+    BuiltInName.ATTEMPTS: BuiltIn(BuiltInName.ATTEMPTS, proof=PROOF_OF_ATTEMPTS, weight=2.0),
     BuiltInName.ABANDONED: BuiltIn(BuiltInName.ABANDONED),
-    BuiltInName.LATENCY: BuiltIn(BuiltInName.LATENCY, tolerance=TOLERANCE_OF_LATENCY, weight=4.0),
+    BuiltInName.LATENCY: BuiltIn(BuiltInName.LATENCY, tolerance=TOLERANCE_OF_LATENCY, weight=3.0),
 }
-"""Each built-in metric as it is when nothing but its name is given. Half of all weight is latency's."""
+"""Each built-in metric as it is when nothing but its name is given."""
 
 DEFAULT_METRICS: tuple[Metric, ...] = tuple(BUILT_IN.values())

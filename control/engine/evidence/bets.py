@@ -38,11 +38,11 @@ import numpy as np
 
 from control.engine.evidence.terms import Bools, Floats
 
-HARM_GRID = (1.5, 2.5, 5.0, 15.0)
+HARM_GRID = (1.7, 4.0, 10.0, 40.0)
 """Bets on "m times what is tolerated": four suffice, and cost ln 4 at most."""
-PROOF_GRID = (0.0, 0.25, 0.5, 0.7, 0.85)
+PROOF_GRID = (0.2, 0.5, 0.8)
 """Bets on "only m times the margin". At large shares only those near 1 can grow."""
-UPPER_GRID = (*PROOF_GRID, 0.88, 0.95, 0.98)
+UPPER_GRID = (0.0, 0.25, 0.5, 0.7, 0.85, 0.9, 0.95, 0.98)
 DEAD = -1e30
 """log of 0, but finite: a bet that is lost for good, times no event, is still nothing."""
 

@@ -8,8 +8,8 @@ stage may risk more than a part rho of what the budget has left:
 
 Without excess U falls like 1/requests, so that the weight grows by itself, faster where the evidence is good.
 
-Example: budget 50, 50 requests a second, D = 15 s, U = 1: w <= 25 / 750 = 3.3 %: the first rung is 2 %.
-Example: the same at 500 a second: 0.33 %: 0.2 %.
+Example: budget 50, 50 requests a second, D = 30 s, U = 1: w <= 25 / 1500 = 1.7 %: the first rung is 1 %.
+Example: the same at 500 a second: 0.17 %: 0.1 %.
 Example: at 0.2 a second: any share: the rung at `learn_at`.
 Source: error budgets and risk as size times duration (the SRE Workbook, "Canarying Releases"). Limits: the promise is
 on the mean, for rates as they were while it was learned; a later fault costs what it costs until it is found.
@@ -26,6 +26,8 @@ from control.engine.evidence.findings import Findings
 from control.engine.evidence.terms import Bools, Floats, Ints, Terms, columns
 
 TINY = 1e-9
+PUSH_S = 15.0
+"""What a stage is taken to last beyond its polls and lag: writing, acknowledging, and a fault's first sign. Units: s."""
 
 
 class Action(IntEnum):
@@ -147,7 +149,7 @@ def allowed(terms: Terms, rate: Any, upper: Any, excess: Any) -> Floats:
 
 def stage_s(terms: Terms) -> float:
     """How long a stage lasts at least: its polls, and until a decision has been followed. Units: seconds."""
-    return terms.dwell_polls * terms.poll_s + terms.lag_s
+    return terms.dwell_polls * terms.poll_s + terms.lag_s + PUSH_S
 
 
 def first_share(terms: Terms, rate: Any) -> Floats:

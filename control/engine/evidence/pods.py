@@ -26,6 +26,8 @@ T95 = (6.31, 2.92, 2.35, 2.13, 2.02, 1.94, 1.89, 1.86, 1.83, 1.81, 1.80, 1.78, 1
 RELIABLE_AT = 10.0
 """Bad events a process from which its rate is taken for its own."""
 PRIOR_WEIGHT = 4.0
+CHANCE = 1.5
+"""How many times the variance that chance explains is taken for chance, since a few processes tell it badly."""
 WIDEST = 10.0
 CARRIES = 0.8
 """The part of the excess that makes one process suspect."""
@@ -54,7 +56,7 @@ def seen_spread(totals: Floats, phi: Floats) -> tuple[Floats, Floats]:
     relative = np.where(active, bad / np.where(active, n, 1.0) / rate[..., None], 1.0)
     varies = np.where(active, (relative - 1.0) ** 2, 0.0).sum(axis=-1) / np.maximum(number - 1, 1)
     chance = np.where(active, phi[..., None] / np.maximum(n * rate[..., None], 1e-9), 0.0).sum(axis=-1)
-    beyond = np.log1p(np.maximum(0.0, varies - chance / np.maximum(number, 1)))
+    beyond = np.log1p(np.maximum(0.0, varies - CHANCE * chance / np.maximum(number, 1)))
     trust = np.maximum(number - 1, 0) * np.minimum(1.0, bad.sum(axis=-1) / np.maximum(number, 1) / RELIABLE_AT)
     return beyond, trust
 
