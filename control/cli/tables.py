@@ -7,6 +7,7 @@ from rich.text import Text
 
 from control.cli.look import STYLE_OF_TONE, Look
 from control.cli.screens import DIM, columns, indented, title
+from control.view.ledger import LedgerView, RunRow
 from control.view.model import DiffView, DocumentDiff, ExplainView, HistoryRow, ListRow, PlanStep, PlanView
 
 STYLE_OF_SIGN = {"+": "green", "-": "red", " ": "default"}
@@ -62,6 +63,35 @@ def _plan_row(step: PlanStep, plan: PlanView) -> tuple[str | Text, ...]:
     takes = Text(step.hold, style="default" if step.enough else "yellow")
     requests = f"{step.canary_requests}" + (f" ({step.note})" if step.note else "")
     return f"{step.number} of {len(plan.steps)}", step.share, step.starts, takes, requests
+
+
+def ledger_screen(ledgers: Sequence[LedgerView], look: Look) -> RenderableType:
+    """Every service's runs, oldest first, each with its rule and what was found; then what the next shift takes."""
+    return Group(*(part for number, each in enumerate(ledgers) for part in _ledger_parts(each, look, first=not number)))
+
+
+def _ledger_parts(ledger: LedgerView, look: Look, *, first: bool) -> list[RenderableType]:
+    head = Text.assemble((ledger.service, "bold"), (f"  {ledger.namespace}", DIM), f"  {ledger.headline}")
+    parts: list[RenderableType] = [head] if first else [Text(""), head]
+    parts += [part for run in ledger.runs for part in _run_parts(run, look)]
+    if ledger.next:
+        parts += [Text(""), title("The next shift takes from this"), *(indented(Text(line)) for line in ledger.next)]
+    return parts
+
+
+def _run_parts(run: RunRow, look: Look) -> list[RenderableType]:
+    head = Text.assemble(
+        (f"{run.day}  ", DIM),
+        f"{run.stable} {look.glyphs.arrow} {run.canary}  ",
+        (run.outcome, STYLE_OF_TONE[run.tone]),
+        f" in {run.took}" + (f" at {run.shares}" if run.shares else ""),
+    )
+    tests = [
+        (each.title, each.stable, each.canary, each.difference, Text(each.verdict, style=STYLE_OF_TONE[each.tone]))
+        for each in run.tests
+    ]
+    found: list[RenderableType] = [indented(columns(tests))] if tests else []
+    return [Text(""), head, indented(Text(run.rule, style="bold")), *found]
 
 
 def diff_screen(diff: DiffView, _look: Look) -> RenderableType:

@@ -128,6 +128,11 @@ def part_of(bad: int, total: int) -> str:
     return f"{count(bad)} of {count(total)} ({percent(bad / total)})"
 
 
+def rate_of(bad: int, total: int) -> str:
+    """Example: (3, 1204) is "0.25 % of 1,204", (0, 0) is "none seen"."""
+    return f"{percent(bad / total)} of {count(total)}" if total else NOTHING_SEEN
+
+
 def resample(values: Sequence[float], width: int) -> tuple[float, ...]:
     """At most `width` values that keep the last one: what a sparkline of that many cells draws."""
     if len(values) <= width:

@@ -61,7 +61,7 @@ def ledger_view(namespace: str, service: str, entries: Sequence[LedgerEntry]) ->
         service=service,
         headline=f"{words.plural(len(entries), 'run')}, {words.count(good)} promoted" if entries else "no run yet",
         runs=tuple(map(_run, entries)),
-        next=_taken(priors_of(entries), {each.test for entry in entries for each in entry.tests}),
+        next=_taken(priors_of(entries), {each.test: each.metric for entry in entries for each in entry.tests}),
     )
 
 
@@ -87,18 +87,18 @@ def _finding(found: Finding) -> FindingRow:
     return FindingRow(
         test=found.test,
         title=title_of(found.test, found.metric),
-        stable=words.part_of(found.stable.bad, found.stable.requests),
-        canary=words.part_of(found.canary.bad, found.canary.requests),
+        stable=words.rate_of(found.stable.bad, found.stable.requests),
+        canary=words.rate_of(found.canary.bad, found.canary.requests),
         difference=words.difference(bounds.estimate, bounds.low, bounds.high) if bounds else "",
         verdict=found.verdict,
         tone=TONE_OF_VERDICT.get(found.verdict, Tone.IDLE),
     )
 
 
-def _taken(priors: dict[str, Prior], tests: set[str]) -> tuple[str, ...]:
+def _taken(priors: dict[str, Prior], tests: dict[str, str]) -> tuple[str, ...]:
     """Of each test that was watched: how its failures clump, and how processes and releases differ."""
-    told = ((name, _prior(prior)) for name, prior in priors.items() if name in tests)
-    return tuple(f"{name}: {sentence}" for name, sentence in told if sentence)
+    told = ((title_of(test, metric), _prior(priors[test])) for test, metric in tests.items())
+    return tuple(f"{title}: {sentence}" for title, sentence in told if sentence)
 
 
 def _prior(prior: Prior) -> str:

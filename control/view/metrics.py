@@ -74,8 +74,7 @@ def _cell(counts: Mapping[str, Any]) -> Cell:
         text = words.UNKNOWN if value is None else f"{value:g}"
         return Cell(0, 0, value, text, text)
     ratio = bad / requests if requests else None
-    short = words.NOTHING_SEEN if ratio is None else f"{words.percent(ratio)} of {words.count(requests)}"
-    return Cell(requests, bad, ratio, words.part_of(bad, requests), short)
+    return Cell(requests, bad, ratio, words.part_of(bad, requests), words.rate_of(bad, requests))
 
 
 def _difference(found: Mapping[str, Any]) -> DifferenceView | None:
