@@ -23,8 +23,8 @@ STOPS_WITHIN = timedelta(seconds=30)
 def command(state_dir: Path, dry_run: bool) -> None:
     """Stop the laptop's mesh, also one that is still starting, and remove what it left in its state folder.
 
-    A state file that was kept aside (corrupted, or written by a newer version) is never removed, nor is anything that
-    is not Tidegate's; the path of what is kept is printed.
+    What finished shifts left behind (the folder `ledger`) is never removed, nor is a state file that was kept aside
+    (corrupted, or written by a newer version) or anything that is not Tidegate's; the path of what is kept is printed.
     """
     pid = supervisor_of(state_dir)
     if pid is None:

@@ -24,7 +24,8 @@ from control.local.start import Report, start_together
 from mesh.lease import Lease, NoNetLeft, lease, nets
 from mesh.process import ChildEvent, ChildState, Supervisor
 
-KEPT = "state.sqlite.*Z*"
+KEPT = ("state.sqlite.*Z*", "ledger")
+"""What outlives a mesh: state files that were kept aside, and what finished shifts left behind."""
 OURS = (
     *("documents", "gateway", "logs", "token", "run.json", "run.new", "up.log"),
     *("controller.lock", "state.sqlite", "state.sqlite-wal", "state.sqlite-shm", "lock"),
@@ -104,17 +105,17 @@ def refuse_foreign(state_dir: Path) -> None:
         names = sorted(path.name for path in state_dir.iterdir())
     except OSError as error:
         raise unusable(state_dir, error) from None
-    foreign = [name for name in names if name not in OURS and not Path(name).match(KEPT)]
+    foreign = [name for name in names if name not in OURS and not any(map(Path(name).match, KEPT))]
     if foreign:
         raise Refused(f"{state_dir} holds {foreign[0]}, which is not Tidegate's", "give an empty or a new folder")
 
 
 def clear(state_dir: Path) -> list[Path]:
     """Removes what a mesh left in its state folder, and the folder too when it is empty then. What is returned stays:
-    state files that were kept aside, and whatever is not ours. Raises Refused when a mesh runs in it.
+    what outlives a mesh, and whatever is not ours. Raises Refused when a mesh runs in it.
     """
     if not lock_path(state_dir).exists():
-        return sorted(state_dir.glob(KEPT))
+        return sorted(path for kept in KEPT for path in state_dir.glob(kept))
     with state_folder(state_dir):
         _remove_leftovers(state_dir)
         for name in OURS:

@@ -89,7 +89,9 @@ def test_clear_leaves_nothing(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["state.sqlite.damaged-20260101T000000.000000Z", "thesis.txt"], ids=["kept", "foreign"]
+    "name",
+    ["state.sqlite.damaged-20260101T000000.000000Z", "ledger", "thesis.txt"],
+    ids=["kept aside", "what shifts found", "foreign"],
 )
 def test_clear_removes_nothing_but_its_own(tmp_path: Path, name: str) -> None:
     left_by_a_killed_supervisor(tmp_path)
@@ -120,6 +122,7 @@ def test_a_folder_that_is_in_use_is_not_cleared(tmp_path: Path) -> None:
         pytest.param(["thesis.txt", "lock"], False, id="ours since before"),
         pytest.param(["state.sqlite", "token", "controller.lock"], False, id="a controller's"),
         pytest.param(["state.sqlite.newer-20260101T000000.000000Z"], False, id="kept aside"),
+        pytest.param(["ledger"], False, id="what earlier shifts found"),
     ],
 )
 def test_which_folders_a_mesh_may_use(tmp_path: Path, names: list[str], refused: bool) -> None:
