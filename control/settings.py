@@ -93,6 +93,88 @@ class Settings:
             consequence="An Envoy that takes longer counts as unread in this look; nothing is concluded about it.",
         ),
     )
+    prometheus_url: str = field(
+        default="",
+        metadata=_about(
+            unit="http(s)://host:port",
+            meaning="The Prometheus that has the proxies' metrics and people's own. Empty: none.",
+            consequence="Without it a shift with `source: prometheus` holds, and people's own metrics can't be read.",
+        ),
+    )
+    prometheus_scrape_s: float = field(
+        default=15.0,
+        metadata=_about(
+            unit="seconds",
+            meaning="How often that Prometheus scrapes (the longest `scrape_interval` of the targets that matter).",
+            consequence="A process whose newest scrape is older than three of these is unread. Too short: what is read "
+            "in time looks unread.",
+        ),
+    )
+    prometheus_timeout_s: float = field(
+        default=5.0,
+        metadata=_about(
+            unit="seconds",
+            meaning="How long Prometheus may take to answer one query.",
+            consequence="Longer: a Prometheus that hangs delays looks. Shorter: a busy one looks dead.",
+        ),
+    )
+    prometheus_user: str = field(
+        default="",
+        metadata=_about(
+            unit="name",
+            meaning="The user of basic authentication.",
+            consequence="Goes with the password file; excludes a bearer token.",
+        ),
+    )
+    prometheus_password_file: str = field(
+        default="",
+        metadata=_about(
+            unit="file",
+            meaning="The password of that user. The file is read anew for each query.",
+            consequence="While it can't be read, nothing is asked, and the shift says so.",
+        ),
+    )
+    prometheus_bearer_file: str = field(
+        default="",
+        metadata=_about(
+            unit="file",
+            meaning="A bearer token. The file is read anew for each query, so that a token may rotate.",
+            consequence="While it can't be read, nothing is asked, and the shift says so.",
+        ),
+    )
+    prometheus_headers: str = field(
+        default="",
+        repr=False,
+        metadata=_about(
+            unit="`Name: value; Name: value`",
+            meaning="Headers of each query beside those.",
+            consequence="Example: `X-Scope-OrgID: team-a` names the tenant of a Mimir.",
+        ),
+    )
+    prometheus_ca: str = field(
+        default="",
+        metadata=_about(
+            unit="file",
+            meaning="The authority that signs Prometheus's certificate. Empty: those that this machine trusts.",
+            consequence="A certificate that it did not sign is refused, and the shift says so.",
+        ),
+    )
+    prometheus_cert: str = field(
+        default="",
+        metadata=_about(
+            unit="file",
+            meaning="The certificate that we show to Prometheus.",
+            consequence="Only where Prometheus asks for one.",
+        ),
+    )
+    prometheus_key: str = field(
+        default="",
+        metadata=_about(
+            unit="file",
+            meaning="The key of that certificate. Empty: it is in the certificate's file.",
+            consequence="Read when the first query is sent.",
+        ),
+    )
     workers: int = field(
         default=4,
         metadata=_about(

@@ -1,4 +1,4 @@
-"""Which adapters does this controller use? The only place that names them: SQLite and the local mesh."""
+"""Which adapters does this controller use? Only here are they named: SQLite, files, the local mesh, Prometheus."""
 
 import asyncio
 import contextlib
@@ -15,6 +15,10 @@ from control.adapters.localmesh.documents import LocalDocuments
 from control.adapters.localmesh.metrics import LocalMetrics
 from control.adapters.localmesh.proxies import LocalProxies
 from control.adapters.localmesh.workloads import LocalWorkloads
+from control.adapters.prometheus.access import access
+from control.adapters.prometheus.history import PrometheusHistory
+from control.adapters.prometheus.metrics import PrometheusMetrics
+from control.adapters.prometheus.server import PrometheusServer
 from control.adapters.store.sqlite import SqliteStore
 from control.api.shifts import Shifts
 from control.engine.state import ShiftState
@@ -23,7 +27,8 @@ from control.loop.feed import ChangeFeed, ObservedStore, ShiftKey
 from control.loop.queue import Backoff
 from control.loop.reconcile import Outcome, Ports, reconcile
 from control.loop.runner import Runner, concerned
-from control.ports import Documents, Ledger, Store
+from control.loop.sources import Sources
+from control.ports import Clock, Documents, History, Ledger, Store
 from control.settings import Settings
 from control.spec import from_document
 from control.telemetry import LoopMetrics, LoopObserver
@@ -48,6 +53,7 @@ class Controller:
     runner: Runner
     store: Store
     documents: Documents
+    history: History | None
     metrics: LoopMetrics
     workers: int
     notices: tuple[str, ...]
@@ -61,6 +67,14 @@ class Controller:
         stored = await self.store.list()
         targets = {(each.namespace, each.name): from_document(each.spec).target.routes for each in stored}
         return concerned(targets, change)
+
+
+@dataclass(frozen=True, slots=True)
+class Prometheus:
+    """What one Prometheus is to us: what is counted now, and what was counted in the past."""
+
+    metrics: PrometheusMetrics
+    history: PrometheusHistory
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,32 +92,63 @@ def ledger(state_dir: Path) -> Ledger:
     return LedgerFiles(state_dir / LEDGER)
 
 
+def prometheus(settings: Settings, clock: Clock) -> Prometheus | None:
+    """The one that is configured, if any is. Raises SpecError when its settings don't fit."""
+    if not settings.prometheus_url:
+        return None
+    chosen = access(
+        settings.prometheus_url,
+        headers=settings.prometheus_headers,
+        user=settings.prometheus_user,
+        password_file=settings.prometheus_password_file,
+        bearer_file=settings.prometheus_bearer_file,
+        ca=settings.prometheus_ca,
+        cert=settings.prometheus_cert,
+        key=settings.prometheus_key,
+        timeout_s=settings.prometheus_timeout_s,
+        scrape_s=settings.prometheus_scrape_s,
+    )
+    server = PrometheusServer(chosen)
+    metrics = PrometheusMetrics(server, clock, interval=chosen.interval)
+    return Prometheus(metrics, PrometheusHistory(server, interval=chosen.interval))
+
+
 @contextlib.asynccontextmanager
-async def controller(settings: Settings, token: str) -> AsyncIterator[Controller]:
-    """A controller on this state folder and mesh. Raises Refused when another one holds the folder."""
-    clock = SystemClock()
+async def controller(settings: Settings, token: str, clock: Clock | None = None) -> AsyncIterator[Controller]:
+    """A controller on this state folder and mesh; `clock` is the system's unless another is given.
+
+    Raises: Refused when another one holds the folder, SpecError when settings don't fit.
+    """
+    clock = clock or SystemClock()
+    asked = prometheus(settings, clock)
     async with contextlib.AsyncExitStack() as stack:
         opened = await SqliteStore.open(settings.state_dir, clock.now())
         stack.push_async_callback(opened.close)
         channel = MeshChannel(settings.mesh, token, deadline_s=settings.mesh_deadline_s)
         stack.push_async_callback(channel.close)
-        metrics = LocalMetrics(channel, clock, deadline_s=settings.stats_deadline_s)
-        stack.push_async_callback(metrics.close)
+        envoys = LocalMetrics(channel, clock, deadline_s=settings.stats_deadline_s)
+        stack.push_async_callback(envoys.close)
+        if asked is not None:
+            stack.push_async_callback(asked.metrics.close)
         feed = ChangeFeed()
-        store = ObservedStore(opened, feed)
         ports = Ports(
-            LocalDocuments(channel),
-            LocalProxies(channel),
-            LocalWorkloads(channel),
-            metrics,
-            store,
-            ledger(settings.state_dir),
+            documents=LocalDocuments(channel),
+            proxies=LocalProxies(channel),
+            workloads=LocalWorkloads(channel),
+            metrics=Sources(envoys, asked.metrics if asked else None),
+            store=ObservedStore(opened, feed),
+            ledger=ledger(settings.state_dir),
         )
-        yield _controller(settings, clock, ports, feed, opened.notices)
+        yield _controller(settings, clock, ports, feed, asked.history if asked else None, opened.notices)
 
 
 def _controller(
-    settings: Settings, clock: SystemClock, ports: Ports, feed: ChangeFeed, notices: tuple[str, ...]
+    settings: Settings,
+    clock: Clock,
+    ports: Ports,
+    feed: ChangeFeed,
+    history: History | None,
+    notices: tuple[str, ...],
 ) -> Controller:
     async def tick(key: ShiftKey, now: datetime) -> Told:
         outcome = await reconcile(ports, key, now)
@@ -122,6 +167,7 @@ def _controller(
         runner=runner,
         store=ports.store,
         documents=ports.documents,
+        history=history,
         metrics=loop_metrics,
         workers=settings.workers,
         notices=notices,
