@@ -1,5 +1,6 @@
 """A server that speaks Prometheus's API and says what a test tells it to: for faults that a real one has seldom."""
 
+import asyncio
 import json
 import ssl
 import subprocess
@@ -16,12 +17,16 @@ EMPTY: dict[str, Any] = {"status": "success", "data": {"resultType": "matrix", "
 
 @dataclass
 class ScriptedPrometheus:
-    """`body` is what it answers (JSON, or a text as it is), by name of the metric in `bodies`. Requests are kept."""
+    """`body` is what it answers (JSON, or a text as it is), by name of the metric in `bodies`; with `hangs` it doesn't
+    until the end of the test. Requests are kept.
+    """
 
     status: int = 200
     body: Any = field(default_factory=lambda: EMPTY)
     bodies: dict[str, Any] = field(default_factory=dict)
     headers: dict[str, str] = field(default_factory=dict)
+    hangs: bool = False
+    over: asyncio.Event = field(default_factory=asyncio.Event)
     queries: list[str] = field(default_factory=list)
     forms: list[dict[str, str]] = field(default_factory=list)
     shown: list[dict[str, str]] = field(default_factory=list)
@@ -33,6 +38,8 @@ class ScriptedPrometheus:
         self.queries.append(form.get("query", ""))
         self.shown.append(dict(request.headers))
         self.paths.append(request.path)
+        if self.hangs:
+            await self.over.wait()
         body = next((each for name, each in self.bodies.items() if name in self.queries[-1]), self.body)
         text = body if isinstance(body, str) else json.dumps(body)
         return web.Response(status=self.status, text=text, headers=self.headers)
@@ -43,7 +50,7 @@ async def scripted(server: ScriptedPrometheus, tls: ssl.SSLContext | None = None
     """The server on a free port. Yields its URL."""
     app = web.Application()
     app.router.add_route("*", "/{path:.*}", server.answer)
-    runner = web.AppRunner(app, shutdown_timeout=0)
+    runner = web.AppRunner(app)
     await runner.setup()
     site = web.TCPSite(runner, "127.0.0.1", 0, ssl_context=tls)
     await site.start()
@@ -51,6 +58,7 @@ async def scripted(server: ScriptedPrometheus, tls: ssl.SSLContext | None = None
         port = runner.addresses[0][1]
         yield f"{'https' if tls else 'http'}://127.0.0.1:{port}"
     finally:
+        server.over.set()
         await runner.cleanup()
 
 

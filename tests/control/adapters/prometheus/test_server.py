@@ -1,6 +1,5 @@
 """How Prometheus is asked, with which credentials, and what becomes of everything that is no answer."""
 
-import asyncio
 import ssl
 from datetime import timedelta
 from pathlib import Path
@@ -86,14 +85,9 @@ async def test_nobody_there() -> None:
 
 
 async def test_a_server_that_hangs() -> None:
-    async with scripted(Hanging()) as url:
+    async with scripted(ScriptedPrometheus(hangs=True)) as url:
         with pytest.raises(Unavailable, match=r"no answer within 0\.05 s"):
             await ask(Access(url, timeout_s=0.05))
-
-
-class Hanging(ScriptedPrometheus):
-    async def answer(self, request):  # type: ignore[no-untyped-def]
-        await asyncio.Event().wait()
 
 
 @pytest.mark.parametrize("status", [400, 422])
