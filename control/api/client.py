@@ -48,6 +48,9 @@ class ShiftClient(Protocol):
     async def history(self, namespace: str, name: str, *, limit: int = 0) -> Sequence[Mapping[str, Any]]:
         """Journal entries, oldest first; the newest `limit` (0: all that are kept)."""
 
+    async def baseline(self, namespace: str, name: str) -> Mapping[str, Any]:
+        """What an earlier window says of stable. Raises NotFound, Refused when none is named, Unavailable."""
+
     async def version(self) -> str:
         """The controller's version."""
 
@@ -116,6 +119,11 @@ class GrpcShiftClient:
         request = control_pb2.GetHistoryRequest(name=_name(namespace, name), limit=limit)
         response = await self._call(self._stub.GetHistory, request)
         return [json.loads(entry) for entry in response.entries]
+
+    async def baseline(self, namespace: str, name: str) -> Mapping[str, Any]:
+        response = await self._call(self._stub.GetBaseline, control_pb2.GetBaselineRequest(name=_name(namespace, name)))
+        found: Mapping[str, Any] = json.loads(response.baseline)
+        return found
 
     async def version(self) -> str:
         response = await self._call(self._stub.GetVersion, control_pb2.GetVersionRequest())

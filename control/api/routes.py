@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from control.errors import NotFound, Rejected, TidegateError
 from control.ports import Documents
-from control.spec.mistake import Mistake
 from control.spec.mentions import Mention, Mentions
+from control.spec.mistake import Mistake
 from control.spec.text import Path
 from mesh.istio.problem import DocumentError, MissingDestination
 from mesh.istio.weights import RouteView, weight_patch

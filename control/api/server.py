@@ -136,6 +136,11 @@ class _Servicer(control_pb2_grpc.ControlServiceServicer):
         return control_pb2.GetHistoryResponse(entries=[_json(each) for each in entries])
 
     @_rich
+    async def GetBaseline(self, request: Any) -> Any:
+        found = await self._shifts.baseline(request.name.namespace, request.name.name)
+        return control_pb2.GetBaselineResponse(baseline=_json(found))
+
+    @_rich
     async def GetVersion(self, _request: Any) -> Any:
         return control_pb2.GetVersionResponse(version=self._version)
 

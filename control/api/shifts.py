@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Protocol, TypeVar
 
+from control.api.baseline import baseline
 from control.api.model import ApplyResult, CommandResult, ShiftChange, ShiftDocument
 from control.api.routes import ask_mesh
 from control.engine.admission import admit
@@ -23,7 +24,7 @@ from control.errors import Conflict, InvariantBroken, NotFound, Refused, Unavail
 from control.loop.commands import accept
 from control.loop.feed import ChangeFeed, ShiftKey
 from control.loop.troubles import Trouble
-from control.ports import Clock, Documents, Store, Stored
+from control.ports import Clock, Documents, History, Store, Stored
 from control.spec import OnDelete, TrafficShift, from_document, read_draft, to_document
 
 TRIES = 10
@@ -43,7 +44,7 @@ class Looks(Protocol):
 @dataclass(frozen=True, slots=True)
 class Shifts:
     """All operations on shifts. `documents` are asked, never written; `feed` tells which shift changed, `writing` keeps
-    two applies apart.
+    two applies apart; `past` is what was counted before, where anybody keeps that.
     """
 
     store: Store
@@ -52,6 +53,7 @@ class Shifts:
     looks: Looks
     feed: ChangeFeed
     writing: asyncio.Lock
+    past: History | None = None
 
     def now(self) -> datetime:
         return self.clock.now()
@@ -86,6 +88,11 @@ class Shifts:
         if not entries:
             await self._stored(namespace, name)
         return entries
+
+    async def baseline(self, namespace: str, name: str) -> Mapping[str, Any]:
+        """Raises NotFound, Refused when the shift names none, Unavailable."""
+        stored = await self._stored(namespace, name)
+        return await baseline(self.past, from_document(stored.spec), _state(stored))
 
     async def apply(self, text: bytes, source: str, *, dry_run: bool = False) -> ApplyResult:
         """Raises SpecError, Refused."""

@@ -19,7 +19,7 @@ from control.api.model import ApplyResult, CommandResult, ShiftChange, ShiftDocu
 from control.api.server import ControlServer
 from control.cli.main import main
 from control.engine.command import Command
-from control.errors import NotFound, Refused
+from control.errors import NotFound, Refused, Unavailable
 from control.local.runfile import RunFile, state_folder, write_run_file, write_token
 from control.spec import parse_shift, to_document
 
@@ -31,6 +31,7 @@ class ToldShifts:
     documents: dict[tuple[str, str], ShiftDocument] = field(default_factory=dict)
     journals: dict[tuple[str, str], Sequence[Mapping[str, Any]]] = field(default_factory=dict)
     commands: list[Command] = field(default_factory=list)
+    baselines: dict[tuple[str, str], Mapping[str, Any]] = field(default_factory=dict)
     watchers: list["asyncio.Queue[ShiftChange]"] = field(default_factory=list)
 
     def tell(self, document: Mapping[str, Any], journal: Sequence[Mapping[str, Any]], *, deleted: bool) -> None:
@@ -70,6 +71,11 @@ class ToldShifts:
 
     async def history(self, namespace: str, name: str, *, limit: int = 0) -> Sequence[Mapping[str, Any]]:
         return self.journals[namespace, name][-limit:]
+
+    async def baseline(self, namespace: str, name: str) -> Mapping[str, Any]:
+        if (namespace, name) not in self.baselines:
+            raise Unavailable("the baseline is not available: no Prometheus is configured", hint="configure one")
+        return self.baselines[namespace, name]
 
     async def apply(self, text: bytes, source: str, *, dry_run: bool = False) -> ApplyResult:
         document = to_document(parse_shift(text, source))

@@ -15,6 +15,7 @@ from control.api.server import ControlServer
 from control.api.shifts import Shifts
 from control.loop.feed import ChangeFeed, ObservedStore, ShiftKey, Subscription
 from control.loop.troubles import Trouble
+from control.ports import History
 from tests.support.control_time import StillClock
 from tests.support.fake_ports import World, virtual_service
 
@@ -86,11 +87,11 @@ def mesh_of_copies() -> World:
 
 
 @asynccontextmanager
-async def serving_api(folder: Path) -> AsyncIterator[Api]:
+async def serving_api(folder: Path, past: History | None = None) -> AsyncIterator[Api]:
     clock, feed, loop, world = StillClock(), CountedFeed(), Loop(), mesh_of_copies()
     inner = await SqliteStore.open(folder, clock.now())
     store = ObservedStore(inner, feed)
-    shifts = Shifts(store, world.ports().documents, clock, loop, feed, asyncio.Lock())
+    shifts = Shifts(store, world.ports().documents, clock, loop, feed, asyncio.Lock(), past)
     server = ControlServer(shifts, listen="127.0.0.1:0", token=TOKEN, version="1.2.3")
     await server.start()
     try:

@@ -148,6 +148,18 @@ class GetHistoryResponse(_message.Message):
     entries: _containers.RepeatedScalarFieldContainer[bytes]
     def __init__(self, entries: _Optional[_Iterable[bytes]] = ...) -> None: ...
 
+class GetBaselineRequest(_message.Message):
+    __slots__ = ("name",)
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    name: ShiftName
+    def __init__(self, name: _Optional[_Union[ShiftName, _Mapping]] = ...) -> None: ...
+
+class GetBaselineResponse(_message.Message):
+    __slots__ = ("baseline",)
+    BASELINE_FIELD_NUMBER: _ClassVar[int]
+    baseline: bytes
+    def __init__(self, baseline: _Optional[bytes] = ...) -> None: ...
+
 class GetVersionRequest(_message.Message):
     __slots__ = ()
     def __init__(self) -> None: ...

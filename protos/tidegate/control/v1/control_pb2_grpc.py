@@ -71,6 +71,11 @@ class ControlServiceStub:
                 request_serializer=tidegate_dot_control_dot_v1_dot_control__pb2.GetHistoryRequest.SerializeToString,
                 response_deserializer=tidegate_dot_control_dot_v1_dot_control__pb2.GetHistoryResponse.FromString,
                 _registered_method=True)
+        self.GetBaseline = channel.unary_unary(
+                '/tidegate.control.v1.ControlService/GetBaseline',
+                request_serializer=tidegate_dot_control_dot_v1_dot_control__pb2.GetBaselineRequest.SerializeToString,
+                response_deserializer=tidegate_dot_control_dot_v1_dot_control__pb2.GetBaselineResponse.FromString,
+                _registered_method=True)
         self.GetVersion = channel.unary_unary(
                 '/tidegate.control.v1.ControlService/GetVersion',
                 request_serializer=tidegate_dot_control_dot_v1_dot_control__pb2.GetVersionRequest.SerializeToString,
@@ -132,6 +137,14 @@ class ControlServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def GetBaseline(self, request, context):
+        """What an earlier window says of the stable version, as the shift's `baseline` names it. UNAVAILABLE where nothing is
+        kept of that time.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def GetVersion(self, request, context):
         """The version of the controller.
         """
@@ -176,6 +189,11 @@ def add_ControlServiceServicer_to_server(servicer, server):
                     servicer.GetHistory,
                     request_deserializer=tidegate_dot_control_dot_v1_dot_control__pb2.GetHistoryRequest.FromString,
                     response_serializer=tidegate_dot_control_dot_v1_dot_control__pb2.GetHistoryResponse.SerializeToString,
+            ),
+            'GetBaseline': grpc.unary_unary_rpc_method_handler(
+                    servicer.GetBaseline,
+                    request_deserializer=tidegate_dot_control_dot_v1_dot_control__pb2.GetBaselineRequest.FromString,
+                    response_serializer=tidegate_dot_control_dot_v1_dot_control__pb2.GetBaselineResponse.SerializeToString,
             ),
             'GetVersion': grpc.unary_unary_rpc_method_handler(
                     servicer.GetVersion,
@@ -374,6 +392,33 @@ class ControlService:
             '/tidegate.control.v1.ControlService/GetHistory',
             tidegate_dot_control_dot_v1_dot_control__pb2.GetHistoryRequest.SerializeToString,
             tidegate_dot_control_dot_v1_dot_control__pb2.GetHistoryResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def GetBaseline(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/tidegate.control.v1.ControlService/GetBaseline',
+            tidegate_dot_control_dot_v1_dot_control__pb2.GetBaselineRequest.SerializeToString,
+            tidegate_dot_control_dot_v1_dot_control__pb2.GetBaselineResponse.FromString,
             options,
             channel_credentials,
             insecure,
