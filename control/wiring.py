@@ -53,7 +53,6 @@ class Controller:
     runner: Runner
     store: Store
     documents: Documents
-    history: History | None
     metrics: LoopMetrics
     workers: int
     notices: tuple[str, ...]
@@ -163,11 +162,10 @@ def _controller(
         luck=random.random,
     )
     return Controller(
-        shifts=Shifts(ports.store, ports.documents, clock, runner, feed, asyncio.Lock()),
+        shifts=Shifts(ports.store, ports.documents, clock, runner, feed, asyncio.Lock(), history),
         runner=runner,
         store=ports.store,
         documents=ports.documents,
-        history=history,
         metrics=loop_metrics,
         workers=settings.workers,
         notices=notices,
