@@ -22,7 +22,7 @@ check: ## formatting, lint, types, import contracts, quick tests: before each co
 	.venv/bin/ruff check .
 	.venv/bin/mypy
 	.venv/bin/lint-imports
-	$(PYTEST) -n $(JOBS) tests -m "not envoy and not apertium and not redis and not story" $(ARGS)
+	$(PYTEST) -n $(JOBS) tests -m "not envoy and not apertium and not redis and not prometheus and not story" $(ARGS)
 
 bench: ## measure: prints quantiles and ratios of one run, writes docs/benchmarks.md
 	@requirements/setup.sh dev
