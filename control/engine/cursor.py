@@ -7,9 +7,8 @@ in the store column by column and names each proxy once, so that a hundred proxi
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import lru_cache
 from itertools import accumulate, pairwise
-
-import numpy as np
 
 Key = tuple[str, str, str]
 """Whose counts: version, process, stratum."""
@@ -98,6 +97,7 @@ def _steps(places: Row) -> Row:
     return (places[0], *(here - before for before, here in pairwise(places)))
 
 
+@lru_cache(maxsize=256)
 def text(column: Row) -> str:
     """A column of numbers as their least one and the bytes of what each has beyond it, all lowest bytes first: the
     high ones are alike and pack well.
@@ -106,14 +106,13 @@ def text(column: Row) -> str:
     """
     least, most = min(column), max(column)
     width = ((most - least).bit_length() + 7) // 8
-    beyond = (np.array(column, np.int64) - least).astype("<u8")
-    planes = beyond.view(np.uint8).reshape(len(column), 8)[:, :width]
-    return f"{least}:{len(column)}:{planes.T.tobytes().hex()}"
+    by_row = b"".join((each - least).to_bytes(width, "little") for each in column)
+    return f"{least}:{len(column)}:{b''.join(by_row[place::width] for place in range(width)).hex()}"
 
 
+@lru_cache(maxsize=256)
 def numbers(text: str) -> Row:
     """Raises: ValueError for text that is no column."""
     least, length, planes = text.split(":")
-    bytes_ = np.frombuffer(bytes.fromhex(planes), np.uint8).reshape(-1, int(length)).astype(np.int64)
-    beyond = sum((plane << (8 * place) for place, plane in enumerate(bytes_)), np.zeros(int(length), np.int64))
-    return tuple(map(int, beyond + int(least)))
+    start, rows, by_place = int(least), int(length), bytes.fromhex(planes)
+    return tuple(start + int.from_bytes(by_place[row::rows], "little") for row in range(rows))

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from zlib import crc32
 
-from control.engine.cursor import PODS, REQUESTS, Cursor, Key, Place, Places, Row, Rows, tables_of
+from control.engine.cursor import PODS, REQUESTS, Cursor, Key, Places, Row, Rows, tables_of
 from control.engine.differences import Growth, fell, kept, neutral, of_requests, plus, restarts
 from control.engine.places import seated, slots
 from control.engine.readings import Reading, Tally, oldest_first
@@ -88,11 +88,15 @@ def _set_back(cursor: Cursor, at: datetime) -> Cursor:
 
 @dataclass(slots=True)
 class _Look:
-    """One reading while it is being differenced. Mutable, and gone when that is done."""
+    """One reading while it is being differenced. Mutable, and gone when that is done.
+
+    `most` is the most that one series can have grown.
+    """
 
     cursor: Cursor
     reading: Reading
     edges_ms: Mapping[str, tuple[float, ...]]
+    most: float
     tables: dict[str, Rows] = field(default_factory=dict)
     places: dict[str, dict[str, Places]] = field(default_factory=dict)
     troubles: list[str] = field(default_factory=list)
@@ -100,12 +104,6 @@ class _Look:
     @property
     def first(self) -> bool:
         return self.cursor.at is None
-
-    @property
-    def most(self) -> float:
-        """The most that one series can have grown."""
-        passed = timedelta(0) if self.cursor.at is None else self.reading.at - self.cursor.at
-        return MOST_NEW + MOST_NEW_PER_S * passed.total_seconds()
 
     def usable(self, rows: Mapping[Key, Row | str], what: str) -> dict[Key, Row]:
         """The rows that are counts; of the others, what is wrong with them."""
@@ -116,7 +114,9 @@ class _Look:
 
 
 def _learned(cursor: Cursor, reading: Reading, edges_ms: Mapping[str, tuple[float, ...]]) -> tuple[Increments, Cursor]:
-    look = _Look(cursor, reading, edges_ms, _tables(cursor, edges_ms), dict(cursor.places))
+    passed = timedelta(0) if cursor.at is None else reading.at - cursor.at
+    most = MOST_NEW + MOST_NEW_PER_S * passed.total_seconds()
+    look = _Look(cursor, reading, edges_ms, most, _tables(cursor, edges_ms), dict(cursor.places))
     ended = _requests(look)
     counts, served = _measured(look)
     pods = _pods(look)
@@ -223,9 +223,8 @@ def _seat(look: _Look, serving: Mapping[Pair, int], began_anew: set[str]) -> Non
 def _by_process(look: _Look, name: str, grown: Rows) -> dict[tuple[str, int], Row]:
     places = dict(look.places.get(name, {}))
     for version in sorted({key[0] for key in grown}):
-        known = {place.process for place in places.get(version, ())}
-        new = sorted({process for of, process, _ in grown if of == version} - known)
-        places[version] = (*places.get(version, ()), *(Place(each) for each in new))
+        serving = {process: 1 for of_version, process, _ in grown if of_version == version}
+        places[version] = seated(places.get(version, ()), serving, look.reading.at, first=True)
     look.places[name] = places
     return _by_slot(grown, {version: slots(each) for version, each in places.items()})
 

@@ -16,14 +16,14 @@ Example: 1 of the canary, then 0, then 0, and 0, 1, 1 of stable: the first poll 
 Source: Mantel & Haenszel 1959 (strata); the waiting is ours.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from control.engine.cursor import PODS, REQUESTS, Row
+from control.engine.cursor import PODS, REQUESTS, UNKNOWN, Row
 from control.engine.evidence import SLOTS, Poll
-from control.engine.evidence.terms import Bools, Floats, Terms, Test
+from control.engine.evidence.terms import Floats, Terms, Test
 from control.engine.increments import LATENCY, Increments, Pair
 from control.engine.watched import Watched
 
@@ -34,6 +34,9 @@ canary's.
 MOST_WAITING = 200
 """Requests of the canary that wait for one of stable."""
 STARTED, FAILED, RETRIED, ABANDONED = range(4)
+Counted = tuple[float, float]
+"""All, and bad ones."""
+NOTHING: Counted = (0.0, 0.0)
 BUILT_IN = {"outcomes": FAILED, "attempts": RETRIED, "abandoned": ABANDONED}
 SERVED = frozenset({"outcomes", "attempts"})
 """What the tries of serving processes tell something about."""
@@ -77,11 +80,8 @@ def poll_of(
     ended, proof = at.settled(watched.longest_s), at.settled(watched.longest_s + terms.poll_s)
     harm = ended or not new.at_end
     columns = [_counted(test, watched) for test in terms.tests]
-    tables = _tables(new, at, {each.table for each in columns})
-    quiet = [not (ended or each.table in (REQUESTS, LATENCY)) for each in columns]
-    canary, stable = _sides(
-        [_of_test(tables[each.table], each, quiet=still) for each, still in zip(columns, quiet, strict=True)]
-    )
+    quiet = {each.table for each in columns if not (ended or each.table in (REQUESTS, LATENCY))}
+    canary, stable = _sides(new, at, columns, quiet)
     if harm:
         regime = 2.0 if proof else 1.0
         canary, stable, left = gathered(canary, stable, _waiting(waiting, regime, len(columns)))
@@ -143,9 +143,32 @@ def _counted(test: Test, watched: Watched) -> _Counted:
     return _Counted(test.metric, 1 + others.index(test.name), test.metric in watched.higher)
 
 
-def _tables(new: Increments, at: Moment, names: Iterable[str]) -> Mapping[str, tuple[Floats, Floats]]:
-    """The counts of each table by stratum, the canary's and stable's. Units: (strata, columns)."""
-    return {name: _both(_rows(new, name), at) for name in names}
+def _sides(new: Increments, at: Moment, columns: Sequence[_Counted], quiet: Collection[str]) -> tuple[Floats, Floats]:
+    """What each test compares of the canary and of stable, by stratum (1, tests, strata, 2).
+
+    Tables that are `quiet` do not count yet. Where the bad ones of one version can't be told, nothing of either counts.
+    """
+    named = {each.table for each in columns}
+    tables = {name: {} if name in quiet else _strata(new, name, at) for name in named}
+    longest = max((len(strata) for strata in tables.values()), default=0)
+    sides: list[list[list[Counted]]] = [[], []]
+    for each in columns:
+        pairs = [(_pair(canary, each), _pair(stable, each)) for canary, stable in tables[each.table].values()]
+        known = [pair if None not in pair else (NOTHING, NOTHING) for pair in pairs]
+        known += [(NOTHING, NOTHING)] * (longest - len(known))
+        for side, of_version in zip(sides, zip(*known, strict=True), strict=False):
+            side.append(list(of_version))
+    canary, stable = (np.array([side], float).reshape(1, len(columns), longest, 2) for side in sides)
+    return canary, stable
+
+
+def _strata(new: Increments, table: str, at: Moment) -> Mapping[str, tuple[Row, Row]]:
+    """The canary's and stable's rows of a table by stratum, in order."""
+    rows = _rows(new, table)
+    return {
+        stratum: (rows.get((at.canary, stratum), ()), rows.get((at.stable, stratum), ()))
+        for stratum in sorted({stratum for _, stratum in rows})
+    }
 
 
 def _rows(new: Increments, table: str) -> Mapping[Pair, Row]:
@@ -156,62 +179,30 @@ def _rows(new: Increments, table: str) -> Mapping[Pair, Row]:
     }
 
 
-def _both(rows: Mapping[Pair, Row], at: Moment) -> tuple[Floats, Floats]:
-    strata = sorted({stratum for _, stratum in rows})
-    nothing = (0,) * max((len(row) for row in rows.values()), default=1)
-    canary, stable = (
-        np.array([rows.get((version, stratum), nothing) for stratum in strata], float).reshape(-1, len(nothing))
-        for version in (at.canary, at.stable)
-    )
-    return canary, stable
+def _pair(row: Row, counted: _Counted) -> Counted | None:
+    """All and bad ones; None where the bad ones can't be told (an edge that a series lacks).
 
-
-def _of_test(table: tuple[Floats, Floats], counted: _Counted, *, quiet: bool) -> tuple[Floats, Floats]:
-    """Both versions' counts by stratum; nothing of either where the bad ones of one can't be told."""
-    known = np.logical_and(*(_known(side, counted) for side in table)) & (not quiet)
-    canary, stable = (np.where(known[:, None], _compared(side, counted), 0.0) for side in table)
-    return canary, stable
-
-
-def _known(side: Floats, counted: _Counted) -> Bools:
-    """Can the bad ones be told? Not where a series lacks the edge."""
-    return side[:, counted.bad] >= 0 if side.shape[1] > counted.bad else np.zeros(len(side), bool)
-
-
-def _compared(side: Floats, counted: _Counted) -> Floats:
-    """All and bad ones by stratum. A request that failed is one at least: where it began before the last look, or was
-    scraped before its own total, it is counted among all once more.
+    A request that failed is one at least: where it began before the last look, or was scraped before its own total, it
+    is counted among all once more.
     """
-    if side.shape[1] <= counted.bad:
-        return np.zeros((len(side), 2))
-    n, bad = side[:, 0], side[:, counted.bad]
-    bad = np.maximum(n - bad, 0.0) if counted.all_but else bad
-    return np.stack([np.maximum(n, bad / counted.tries), bad], axis=-1)
-
-
-def _sides(tests: Sequence[tuple[Floats, Floats]]) -> tuple[Floats, Floats]:
-    """All tests as (1, tests, strata, 2), filled up with empty strata."""
-    canary, stable = np.zeros((2, 1, len(tests), max((len(one) for one, _ in tests), default=0), 2))
-    for number, (one, other) in enumerate(tests):
-        canary[0, number, : len(one)], stable[0, number, : len(other)] = one, other
-    return canary, stable
+    if not row:
+        return NOTHING
+    if len(row) <= counted.bad or row[counted.bad] == UNKNOWN:
+        return None
+    bad = max(row[0] - row[counted.bad], 0) if counted.all_but else row[counted.bad]
+    return max(row[0], bad / counted.tries), bad
 
 
 def _slots(new: Increments, version: str, tests: Sequence[Test], columns: Sequence[_Counted]) -> Floats:
     """What each serving process of a version did, for each test that knows (1, tests, slots, 2)."""
-    found = np.zeros((1, len(tests), SLOTS, 2))
-    for number, (test, counted) in enumerate(zip(tests, columns, strict=True)):
-        of_pods = test.metric in SERVED
-        table = new.served.get(PODS if of_pods else counted.table, {})
-        for (name, slot), row in table.items():
+    found = [[NOTHING] * SLOTS for _ in tests]
+    for of_test, test, counted in zip(found, tests, columns, strict=True):
+        if test.metric in SERVED:
+            counted = _Counted(PODS, 1, tries=test.tries)
+        for (name, slot), row in new.served.get(counted.table, {}).items():
             if name == version:
-                found[0, number, slot] = _served(row, _Counted(PODS, 1, tries=test.tries) if of_pods else counted)
-    return found
-
-
-def _served(row: Row, counted: _Counted) -> Floats:
-    side = np.array([row], float)
-    return np.asarray(np.where(_known(side, counted)[:, None], _compared(side, counted), 0.0)[0])
+                of_test[slot] = _pair(row, counted) or NOTHING
+    return np.array([found], float).reshape(1, len(tests), SLOTS, 2)
 
 
 def _sent(new: Increments, version: str) -> int:

@@ -37,7 +37,7 @@ def row_of_requests(counts: Counts) -> Row | str:
 
 
 def row_of_two(counts: PodCounts | Ratio) -> Row | str:
-    if not sound(counts.n, counts.bad):
+    if not (0 <= counts.n < MOST and 0 <= counts.bad < MOST):
         return f"counts that are none ({_told([counts.n, counts.bad])})"
     return int(counts.n), int(counts.bad)
 
