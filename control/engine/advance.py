@@ -15,7 +15,6 @@ from control.engine.phase import Event, Phase, Verdict
 from control.engine.plan import next_step, way_up
 from control.engine.protect import breach_facts
 from control.engine.situation import Situation
-from control.engine.state import ShiftState
 from control.spec import EvidenceStrategy, StepStrategy
 
 OBSERVED_AT_FULL = 0.99
@@ -39,6 +38,8 @@ def unseen(at: Situation) -> Decision | None:
         return Decision(Cause.METRICS_UNAVAILABLE, facts={"message": ": ".join(trouble)})
     if at.seen.unseen and at.state.share != 1:
         return Decision(Cause.VERSION_UNSEEN, facts={"unseen": " and ".join(at.seen.unseen)})
+    if not at.state.window.polls:
+        return dwelling(at)
     if not at.state.window.canary:
         return Decision(Cause.NO_DATA, facts={"unheard": ""})
     unheard = next((name for name, each in at.judged.verdicts.items() if each is Verdict.NO_DATA), None)
@@ -126,7 +127,7 @@ def _by_evidence(at: Situation, strategy: EvidenceStrategy) -> Decision:
         case Action.BUDGETED:
             return Decision(Cause.BUDGETED, facts=at.judged.facts | _risk(at))
         case Action.WAITING:
-            return Decision(Cause.DWELLING, facts=at.judged.facts | {"polls": _polls(at.state)})
+            return dwelling(at)
         case _:
             return Decision(Cause.UNPROVEN, facts=at.judged.facts | proof_facts(at))
 
@@ -156,8 +157,9 @@ def _risk(at: Situation) -> dict[str, str]:
     return {"upper": rate_percent(at.judged.upper), "left": amount(left)}
 
 
-def _polls(state: ShiftState) -> str:
-    return counted(state.window.compared, "look")
+def dwelling(at: Situation) -> Decision:
+    """Too few looks at this weight to say anything of it."""
+    return Decision(Cause.DWELLING, facts=at.judged.facts | {"looks": counted(at.state.window.compared, "look")})
 
 
 def proof_facts(at: Situation) -> dict[str, str]:

@@ -5,13 +5,16 @@ from math import hypot, isfinite
 
 from control.engine.decision import Cause, Decision
 from control.engine.evidence import budget_needed, first_share, requests_needed
-from control.engine.explain import amount, rate_percent
+from control.engine.explain import amount, counted, rate_percent
+from control.engine.latency import FEWEST
 from control.engine.phase import Phase
 from control.engine.plan import nearest, plan, way_up
 from control.engine.situation import Situation
 from control.engine.terms import terms_of
 from control.engine.watched import Watched
-from control.spec import EvidenceStrategy, StepStrategy, TrafficShift
+from control.spec import BuiltInName, EvidenceStrategy, StepStrategy, TrafficShift
+
+LATENCY = BuiltInName.LATENCY.value
 
 
 def beginning(at: Situation) -> Decision | None:
@@ -19,7 +22,7 @@ def beginning(at: Situation) -> Decision | None:
         return None
     if at.hands_off:
         return Decision(Cause.HANDS_OFF)
-    return _endpoints(at) or _metrics(at) or _budget(at) or _carrying(at) or _first(at)
+    return _endpoints(at) or _metrics(at) or _edges(at) or _budget(at) or _carrying(at) or _first(at)
 
 
 def _endpoints(at: Situation) -> Decision | None:
@@ -50,6 +53,20 @@ def first_of(shift: TrafficShift, watched: Watched, per_s: float | None) -> Frac
         case EvidenceStrategy():
             terms = terms_of(shift, watched)
             return None if not per_s else nearest(shift.strategy, float(first_share(terms, per_s)[0]))
+
+
+def _edges(at: Situation) -> Decision | None:
+    """What is not settled when the run begins is never watched in it: where evidence leads, that is waited for.
+
+    A service that was started just now has too few requests to choose edges from. Where none is measured at all, as
+    many that are counted must do.
+    """
+    watched, waits = at.state.watched, isinstance(at.shift.strategy, EvidenceStrategy)
+    measured = at.state.flow.requests
+    if not waits or watched is None or LATENCY not in watched.unwatched or measured >= FEWEST:
+        return None
+    facts = {"measured": counted(measured, "request"), "fewest": counted(FEWEST, "request")}
+    return Decision(Cause.EDGES_UNKNOWN, facts=facts)
 
 
 def _budget(at: Situation) -> Decision | None:

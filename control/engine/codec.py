@@ -50,7 +50,7 @@ class Numbers:
 
 
 def squeezed(data: bytes) -> str:
-    return base64.b85encode(zlib.compress(data, 9)).decode()
+    return base64.b85encode(zlib.compress(data)).decode()
 
 
 def expanded(text: str) -> bytes:
@@ -66,7 +66,7 @@ def pack(value: Any) -> str:
     return squeezed(json.dumps(encode(value), separators=(",", ":")).encode())
 
 
-def unpack(kind: type[T], text: str) -> T:
+def unpack(kind: Any, text: str) -> Any:
     """Raises: ValueError, TypeError, KeyError when `text` does not hold a `kind`."""
     return decode(kind, json.loads(expanded(text)))
 

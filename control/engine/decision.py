@@ -47,6 +47,7 @@ class Cause(StrEnum):
     NO_CANARY_ENDPOINT = "NoCanaryEndpoint"
     ENDPOINTS_UNKNOWN = "EndpointsUnknown"
     RATE_UNKNOWN = "RateUnknown"
+    EDGES_UNKNOWN = "EdgesUnknown"
     BUDGET_TOO_SMALL = "BudgetTooSmall"
     STABLE_GONE = "StableGone"
     HANDS_OFF = "HandsOff"

@@ -31,7 +31,7 @@ from control.spec import EvidenceStrategy, StepStrategy, TrafficShift
 WORTH_NAMING = 0.5
 """Units: log E. Short of this no test leads, and the first one is named."""
 IN_DOUBT = frozenset({Action.SUSPECTED, Action.POD, Action.MISMATCH, Action.OUTAGE})
-"""Courses that keep a version from passing though nothing is proven against it."""
+"""Courses that keep a version from passing though nothing is proven against it, while there is a stable to compare."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,8 +156,9 @@ def _in_all(
         return Verdict.UNAVAILABLE
     if (seen.unseen and state.share != 1) or not state.window.canary or Verdict.NO_DATA in gauges.values():
         return Verdict.NO_DATA
-    passes = set(gauges.values()) <= {Verdict.PASS} and found.action not in IN_DOUBT
-    return Verdict.PASS if passes and _enough(shift, state, found) else Verdict.INSUFFICIENT
+    clear = state.share == 1 or found.action not in IN_DOUBT
+    passes = clear and set(gauges.values()) <= {Verdict.PASS} and _enough(shift, state, found)
+    return Verdict.PASS if passes else Verdict.INSUFFICIENT
 
 
 def _troubled(found: Judged, seen: Observation) -> bool:

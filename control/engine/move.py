@@ -77,6 +77,7 @@ _QUIET = frozenset(
         Cause.BAKING,
         Cause.WARMING,
         Cause.RATE_UNKNOWN,
+        Cause.EDGES_UNKNOWN,
         Cause.RETURNING,
         Cause.AWAITING_PROXIES,
         Cause.AWAITING_DRAIN,

@@ -22,7 +22,8 @@ from control.errors import InvariantBroken
 from control.spec import Mode, TrafficShift
 from mesh.traffic import RouteRef, TrafficSplit
 
-MOST_BYTES = 16 * 1024
+AIMED_BYTES, MOST_BYTES = 16 * 1024, 64 * 1024
+"""What a state with six metrics, a hundred proxies and a dozen steps fits into, and what none ever takes."""
 KEPT_COMMANDS = 16
 NOTHING = Tally()
 UNREAD = Cursor()
@@ -295,9 +296,9 @@ class ShiftState:
 
     def to_json(self) -> dict[str, Any]:
         """Raises: InvariantBroken when it does not fit the store."""
-        bare = replace(self, cursor=UNREAD, watched=None)
-        packed = {"cursor": pack(self.cursor)} | ({"watched": pack(self.watched)} if self.watched else {})
-        data: dict[str, Any] = {"schema": SCHEMA} | encode(bare) | packed
+        found = {name: getattr(self, name) for name in _PACKED}
+        packed = {name: pack(each) for name, each in found.items() if each != _PACKED[name][1]}
+        data: dict[str, Any] = {"schema": SCHEMA} | encode(replace(self, **_BARE)) | packed
         if (size := len(json.dumps(data, separators=(",", ":")))) > MOST_BYTES:
             raise InvariantBroken(f"the state of a shift takes {size:,} bytes, more than {MOST_BYTES:,}")
         return data
@@ -307,13 +308,23 @@ class ShiftState:
         """Raises: InvariantBroken for a state that is newer than this program, or that is none."""
         fields = dict(upcast(data))
         try:
-            cursor, watched = unpack(Cursor, fields.pop("cursor")), fields.pop("watched", None)
-            state = decode(ShiftState, fields)
-            return replace(state, cursor=cursor, watched=unpack(Watched, watched) if watched is not None else None)
+            packed = {name: fields.pop(name) for name in _PACKED if name in fields}
+            found: dict[str, Any] = {name: unpack(_PACKED[name][0], text) for name, text in packed.items()}
+            return replace(decode(ShiftState, fields), **found)
         except (ValueError, TypeError, KeyError, AttributeError) as error:
             raise InvariantBroken(
                 f"the stored state can't be read: {error}", "keep it aside and apply the shift again"
             ) from error
+
+
+_PACKED: dict[str, tuple[Any, Any]] = {
+    "cursor": (Cursor, UNREAD),
+    "watched": (Watched, None),
+    "steps": (tuple[Step, ...], ()),
+    "seen": (Seen, Seen()),
+}
+"""Fields that repeat themselves a lot, the names of proxies above all: their kind, and what is left out."""
+_BARE: dict[str, Any] = {name: default for name, (_, default) in _PACKED.items()}
 
 
 def new_state(shift: TrafficShift) -> ShiftState:

@@ -4,6 +4,7 @@ Each schema version has a function that turns it into the next one. A state from
 at: the caller keeps it aside. Every version that was ever released has a stored example among the tests.
 """
 
+import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -36,10 +37,12 @@ def _compared_anew(fields: dict[str, Any]) -> dict[str, Any]:
     """Schema 2 weighs more, and in another way: the run goes on where it stands, what it compares begins anew.
 
     No counter is used up yet, so that the first reading is neutral. The spec reads differently with its new defaults:
-    no digest of it is known, which is no change of what a person asked for. Decisions keep the margin of then.
+    no digest of it is known, which is no change of what a person asked for. Decisions keep the margin of then, steps
+    and what was seen are packed.
     """
     rest = {key: _with_margin(each) for key, each in fields.items() if key not in ("evidence", "cursor")}
-    return rest | {"cursor": squeezed(b"{}"), "generation": ""}
+    packed = {key: squeezed(json.dumps(rest[key]).encode()) for key in ("steps", "seen") if key in rest}
+    return rest | packed | {"generation": ""}
 
 
 _MARGIN_OF_SCHEMA_1 = {"ratio": "1.1", "extra": "0.0005"}

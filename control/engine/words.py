@@ -148,6 +148,10 @@ WORDS: dict[Cause, Words] = {
         "not known yet how many requests come, on which the first weight depends",
         "requests of {stable} must be counted, twice",
     ),
+    Cause.EDGES_UNKNOWN: Words(
+        "{measured} of {stable} were measured since the shift was applied, too few to tell what slow means here",
+        "{fewest} must be; without any that are measured it begins all the same",
+    ),
     Cause.BUDGET_TOO_SMALL: Words(
         "a budget of {budget} failed requests is too small here: a {canary} as good as {stable} ({failing} fail) could "
         "use it up by bad luck",
@@ -224,13 +228,13 @@ WORDS: dict[Cause, Words] = {
         "promote",
     ),
     Cause.DWELLING: Words(
-        "{polls} had requests of both versions at this weight; {odds}",
-        "two must have some",
+        "{looks} compared both versions at this weight so far; {odds}",
+        "two looks must have requests of both",
         "promote",
     ),
     Cause.UNPROVEN: Words(
-        "nothing speaks against {canary}, too little for it: {doubtful}; proof {proof}",
-        "it must be shown to be within {proven}, at {bar}",
+        "nothing speaks against {canary}, too little for it yet: by {doubtful}, proof {proof}",
+        "it takes {bar} for being within {proven}",
         "promote",
     ),
     Cause.BUDGETED: Words(
@@ -245,7 +249,7 @@ WORDS: dict[Cause, Words] = {
         "promote",
     ),
     Cause.BAKING: Words(
-        "watched once more at {share}; since then: proof {proof} for {doubtful}",
+        "watched once more at {share}: by {doubtful}, proof {proof} since then",
         "{bake} must pass, and {bar} be reached again",
         "promote",
     ),

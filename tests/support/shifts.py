@@ -28,7 +28,7 @@ spec:
   stable: {stable}
   canary: {canary}
   poll: {poll}
-  strategy: {{kind: steps, steps: [{steps}], hold: {hold}, minRequests: {min_requests}}}
+  strategy: {strategy}
 {more}
 """
 
@@ -44,11 +44,25 @@ def shift(
     more: str = "",
     annotations: str = "",
 ) -> TrafficShift:
+    strategy = f"{{kind: steps, steps: [{steps}], hold: {hold}, minRequests: {min_requests}}}"
+    return _shift(strategy, poll=poll, stable=stable, canary=canary, more=more, annotations=annotations)
+
+
+def by_evidence(
+    *, poll: str = "5s", bake: str = "0s", at: str = "20%", first: str = "auto", more: str = ""
+) -> TrafficShift:
+    """A shift whose weights follow the evidence; `more` are further lines of its spec."""
+    strategy = f"{{kind: evidence, first: {first}, bake: {{for: {bake}, at: {at}}}}}"
+    return _shift(strategy, poll=poll, more=more)
+
+
+def _shift(
+    strategy: str, *, poll: str, stable: str = "v1", canary: str = "v2", more: str = "", annotations: str = ""
+) -> TrafficShift:
     text = TEXT.format(
-        steps=steps,
-        hold=hold,
-        poll=poll, stable=stable, canary=canary, min_requests=min_requests,
-        more=f"  {more}" if more else "", annotations=annotations,
+        strategy=strategy,
+        poll=poll, stable=stable, canary=canary, annotations=annotations,
+        more=f"  {more}" if more else "",
     )  # fmt: skip
     return parse_shift(text.encode(), "shift.yaml")
 

@@ -12,6 +12,7 @@ from control.engine.cursor import Cursor
 from control.engine.decide import decide
 from control.engine.decision import Decision
 from control.engine.evidence import Margin, Terms, Test, Tide, fresh
+from control.engine.evidence.bets import HARM_GRID
 from control.engine.judge import judge
 from control.engine.observation import Observation, RouteNow
 from control.engine.phase import Phase
@@ -31,13 +32,13 @@ UNPROVEN, LEANING, PROVEN = 0.0, 1.0, 9.0
 TOLERATED, WITHIN = Margin(1.1, 0.0005), Margin(1.25, 0.005)
 
 
-def test_of(name: str, **changes: Any) -> Test:
+def one_test(name: str, **changes: Any) -> Test:
     """A test of the evidence, by the name of its metric or edge."""
     metric = name.partition(">")[0]
     return replace(Test(name, metric, TOLERATED, WITHIN, 1.0, counted=metric == "outcomes"), **changes)
 
 
-WATCHED = Watched((test_of("outcomes"),))
+WATCHED = Watched((one_test("outcomes"),))
 
 
 def tide(
@@ -64,6 +65,11 @@ def tide(
         "excess": np.array([excess]),
     }
     return Numbers.of(replace(bare, **(given | changes)).numbers())
+
+
+def bets(log: float) -> Numbers:
+    """The guard's bets at 100 %, each at this log E."""
+    return Numbers((log,) * len(HARM_GRID))
 
 
 def state(phase: Phase = Phase.PROGRESSING, share: str = "1/10", **changes: Any) -> ShiftState:

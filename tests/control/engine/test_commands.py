@@ -1,6 +1,7 @@
 """Every verb in every phase, once per id, and only at the step that its giver means."""
 
 from dataclasses import replace
+from datetime import timedelta
 from fractions import Fraction
 
 import pytest
@@ -10,9 +11,11 @@ from control.engine.commands import ALREADY, MOST_ID, MOST_REASON, accept, accep
 from control.engine.decision import Cause, Decision
 from control.engine.explain import sentence
 from control.engine.phase import REFUSALS, TRANSITIONS, Event, Phase, Verb, next_phase
-from control.engine.state import KEPT_COMMANDS, ShiftState
+from control.engine.state import KEPT_COMMANDS, Return, ShiftState
 from control.errors import Refused
+from control.spec import Mode
 from tests.support.fake_ports import START
+from tests.support.shifts import by_evidence, shift
 from tests.support.situations import SHIFT, state
 
 
@@ -41,6 +44,13 @@ ALLOWED: dict[Phase, dict[Verb, Phase]] = {
         Verb.RESUME: Phase.PROMOTING,
         Verb.SUSPEND: Phase.SUSPENDED,
     },
+    Phase.PARKED: {
+        Verb.PROMOTE: Phase.PROGRESSING,
+        Verb.PROMOTE_FULL: Phase.PROMOTING,
+        Verb.ROLLBACK: Phase.ROLLING_BACK,
+        Verb.PAUSE: Phase.PAUSED,
+        Verb.SUSPEND: Phase.SUSPENDED,
+    },
     Phase.PROMOTED: {Verb.ROLLBACK: Phase.ROLLING_BACK, Verb.SUSPEND: Phase.SUSPENDED},
     Phase.ROLLING_BACK: {Verb.SUSPEND: Phase.SUSPENDED},
     Phase.ROLLED_BACK: {Verb.RETRY: Phase.PENDING, Verb.SUSPEND: Phase.SUSPENDED},
@@ -62,6 +72,7 @@ SO_ALREADY: dict[tuple[Phase, Verb], str] = {
     (Phase.PROMOTED, Verb.PROMOTE): "already promoted: v2 has all traffic",
     (Phase.PROMOTED, Verb.PROMOTE_FULL): "already promoted: v2 has all traffic",
     (Phase.PAUSED, Verb.PAUSE): "already paused",
+    (Phase.PARKED, Verb.RESUME): "already waiting to go on: it does by itself once the metrics can be read again",
     (Phase.SUSPENDED, Verb.SUSPEND): "already suspended",
     (Phase.ROLLING_BACK, Verb.ROLLBACK): "already going back: v1 is being given all traffic",
     (Phase.ROLLED_BACK, Verb.ROLLBACK): "already rolled back: v1 has all traffic",
@@ -217,6 +228,51 @@ def test_a_conflict_after_a_rollback_resumes_at_nothing() -> None:
     found = state(Phase.CONFLICT, "1/10", returns_to=(Phase.ROLLED_BACK,))
     resumed = accept(SHIFT, found, command(Verb.RESUME)).state
     assert (resumed.phase, resumed.share) == (Phase.ROLLED_BACK, 0)
+
+
+CALM = shift(steps="10%, 50%, 100%", hold="10s", more="return: {over: 2m}")
+
+
+def test_a_return_that_takes_its_time_begins_with_half_and_a_second_rollback_ends_it() -> None:
+    calm = accept(CALM, state(share="1/2"), command(Verb.ROLLBACK, id="1", reason="too loud")).state
+    assert (calm.phase, calm.share, calm.giving_back) == (
+        Phase.ROLLING_BACK, Fraction(1, 4), Return(Fraction(1, 2), START, START + timedelta(minutes=2)),
+    )  # fmt: skip
+    at_once = accept(CALM, calm, command(Verb.ROLLBACK, id="2", reason="now")).state
+    assert (at_once.phase, at_once.share, at_once.giving_back) == (Phase.ROLLING_BACK, 0, None)
+    assert at_once.outcome == calm.outcome
+    third = accept(CALM, at_once, command(Verb.ROLLBACK, id="3"))
+    assert (third.state, third.sentence) == (at_once, "already going back: v1 is being given all traffic")
+
+
+def test_a_version_that_failed_goes_back_at_once() -> None:
+    assert accept(CALM, state(Phase.FAILED), command(Verb.ROLLBACK)).state.share == 0
+
+
+def test_a_parked_shift_is_promoted_from_where_it_was() -> None:
+    parked = state(Phase.PARKED, "0", steps=state(share="1/10").steps, returns_to=(Phase.PROGRESSING,))
+    promoted = accept(SHIFT, parked, command(Verb.PROMOTE)).state
+    assert (promoted.phase, promoted.share, promoted.returns_to) == (Phase.PROGRESSING, Fraction(1, 2), ())
+
+
+def test_a_parked_shift_that_is_paused_is_parked_again_when_resumed() -> None:
+    parked = state(Phase.PARKED, "0", returns_to=(Phase.PROGRESSING,), set_aside=(Decision(Cause.PARKED),))
+    paused = accept(SHIFT, parked, command(Verb.PAUSE, id="1")).state
+    resumed = accept(SHIFT, paused, command(Verb.RESUME, id="2")).state
+    assert (paused.phase, paused.share, resumed.phase, resumed.share) == (Phase.PAUSED, 0, Phase.PARKED, 0)
+
+
+def test_promote_by_evidence_goes_to_the_next_rung() -> None:
+    taken = accept(by_evidence(), state(share="1/5"), command(Verb.PROMOTE))
+    assert (taken.state.share, taken.sentence) == (Fraction(7, 20), "v2 goes on to 35 % (asked for by ada)")
+    assert accept(by_evidence(), state(share="1/2"), command(Verb.PROMOTE)).state.phase is Phase.PROMOTING
+
+
+def test_who_only_observes_says_what_a_command_would_do() -> None:
+    watching = replace(state(), subject=replace(state().subject, mode=Mode.OBSERVE))
+    assert accept(SHIFT, watching, command(Verb.PROMOTE)).sentence == "v2 would go on to 50 % (asked for by ada)"
+    rolled = accept(SHIFT, watching, command(Verb.ROLLBACK))
+    assert rolled.sentence == "all traffic would go back to v1 (asked for by ada)"
 
 
 def test_a_rollback_of_a_rollback_changes_and_tells_nothing() -> None:

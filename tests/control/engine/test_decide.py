@@ -1,27 +1,25 @@
-"""One decision from one situation: each rule, its neighbours, and what it must not do."""
+"""One decision from one situation: each rule, its neighbours, and what it must not do. Fixed steps."""
 
 from dataclasses import replace
+from datetime import timedelta
 from fractions import Fraction
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from control.engine.decide import decide
 from control.engine.decision import Cause, Decision
-from control.engine.judge import judge
+from control.engine.evidence import Action
 from control.engine.move import move
 from control.engine.observation import Observation, beside_held
-from control.engine.phase import TRANSITIONS, Event, Phase, Verdict
-from control.engine.state import ShiftState, Window
-from control.engine.status import status
+from control.engine.phase import Event, Phase
+from control.engine.state import Intent, ShiftState, Subject, Window
 from control.errors import InvariantBroken
-from control.spec import TrafficShift
+from control.spec import Mode
 from tests.support.fake_ports import START
 from tests.support.shifts import shift
-from tests.support.situations import CLEAR, DOUBT, HARM, LATER, SHIFT, evidence, seen, state
+from tests.support.situations import DOUBT, HARM, LATER, SHIFT, decided, seen, state, tide
 
 NOBODY = Window(5, 0, 900, 0, 180)
+FAILING = {"tide": tide(harm=HARM)}
 DECISIONS = {
     "a good step leads to the next": (state(), seen(), Cause.STEP_ENTERED, Event.ADVANCE),
     "the last one to 100 %": (state(share="1/2"), seen(), Cause.FULL_ENTERED, Event.FILL),
@@ -43,41 +41,36 @@ DECISIONS = {
     "at 100 % nothing seen is nothing done": (
         state(Phase.PROMOTING, "1", window=Window(5)), seen(), Cause.NO_DATA, None,
     ),
+    "at 100 % stable may be silent": (
+        state(Phase.PROMOTING, "1", window=Window(5, 500, 0, 99, 0)), seen(unseen=("v1",)),
+        Cause.PROMOTED, Event.FINISH,
+    ),
+    "at 100 % nothing is compared, so nothing is doubted": (
+        state(Phase.PROMOTING, "1", window=Window(5, 500, 0, 99, 0), tide=tide(harm=DOUBT)), seen(),
+        Cause.PROMOTED, Event.FINISH,
+    ),
     "the hold is not over": (state(acknowledged_at=LATER), seen(), Cause.HOLDING, None),
     "the weight is not acknowledged": (state(acknowledged_at=None), seen(), Cause.AWAITING_PROXIES, None),
+    "nobody has looked at this weight yet": (state(window=Window()), seen(), Cause.DWELLING, None),
     "no request of the canary": (state(window=NOBODY), seen(), Cause.NO_DATA, None),
-    "the source does not know the canary": (state(), seen(answered=False), Cause.NO_DATA, None),
+    "the source does not know the canary": (state(), seen(unseen=("v2",)), Cause.VERSION_UNSEEN, None),
+    "nor stable": (state(), seen(unseen=("v1",)), Cause.VERSION_UNSEEN, None),
     "too few requests": (state(window=Window(5, 19, 900, 1, 1)), seen(), Cause.INSUFFICIENT, None),
     "no stable traffic": (state(window=Window(5, 500, 0, 1, 0)), seen(), Cause.INSUFFICIENT, None),
     "the source can't be read": (state(), seen(readable=False), Cause.METRICS_UNAVAILABLE, None),
-    "doubt holds": (state(evidence=evidence(DOUBT)), seen(), Cause.SUSPECTED, None),
-    "harm goes back": (state(evidence=evidence(HARM)), seen(), Cause.HARM_FOUND, Event.ROLL_BACK),
-    "harm goes back though the source is silent now": (
-        state(evidence=evidence(HARM)), seen(readable=False), Cause.HARM_FOUND, Event.ROLL_BACK,
+    "a person's metric can't be read": (
+        state(), seen(troubles={"misses": "two series"}), Cause.METRICS_UNAVAILABLE, None,
     ),
-    "harm goes back before the weight is acknowledged": (
-        state(evidence=evidence(HARM), acknowledged_at=None), seen(), Cause.HARM_FOUND, Event.ROLL_BACK,
+    "doubt holds": (state(tide=tide(harm=DOUBT)), seen(), Cause.SUSPECTED, None),
+    "rest is rest": (state(Phase.ROLLED_BACK, "0", generation=SHIFT.generation), seen(), Cause.DONE, None),
+    "a changed spec after a rollback begins again": (
+        state(Phase.ROLLED_BACK, "0", generation="other"), seen(), Cause.RENEWED, Event.RENEW,
     ),
-    "harm goes back from 100 %": (
-        state(Phase.PROMOTING, "1", evidence=evidence(HARM)), seen(), Cause.HARM_FOUND, Event.ROLL_BACK,
+    "a spec that nobody remembers is no changed one": (
+        state(Phase.ROLLED_BACK, "0", generation=""), seen(), Cause.DONE, None,
     ),
-    "harm goes back from a pause": (
-        state(Phase.PAUSED, evidence=evidence(HARM)), seen(), Cause.HARM_FOUND, Event.ROLL_BACK,
-    ),
-    "harm is not undone twice": (
-        state(Phase.ROLLING_BACK, "0", evidence=evidence(HARM), window=Window(3, 9, 9, 9, 9)),
-        seen(), Cause.AWAITING_DRAIN, None,
-    ),
-    "a dead stable takes nothing back": (
-        state(evidence=evidence(HARM)), seen(stable_endpoints=0), Cause.STABLE_GONE, None,
-    ),
-    "two dead versions go back to the one that was": (
-        state(evidence=evidence(HARM)), seen(stable_endpoints=0, canary_endpoints=0), Cause.HARM_FOUND, Event.ROLL_BACK,
-    ),
-    "no ready canary goes to 0": (state(), seen(canary_endpoints=0), Cause.CANARY_GONE, Event.ROLL_BACK),
-    "an unknown number of canaries does not": (state(), seen(canary_endpoints=None), Cause.STEP_ENTERED, Event.ADVANCE),
-    "no ready canary after the promotion is another matter": (
-        state(Phase.PROMOTED, "1"), seen(canary_endpoints=0), Cause.DONE, None,
+    "suspended means suspended": (
+        state(Phase.SUSPENDED, **FAILING), seen(canary_endpoints=0), Cause.SUSPENDED, None,
     ),
     "drained is rolled back": (
         state(Phase.ROLLING_BACK, "0", window=Window(2, 3, 99, 0, 50)), seen(), Cause.ROLLED_BACK, Event.DRAINED,
@@ -89,39 +82,76 @@ DECISIONS = {
         state(Phase.ROLLING_BACK, "0", window=Window(2, 3, 99, 0, 50)),
         seen(unread=("gw",)), Cause.AWAITING_DRAIN, None,
     ),
-    "rest is rest": (state(Phase.ROLLED_BACK, "0", generation=SHIFT.generation), seen(), Cause.DONE, None),
-    "a changed spec after a rollback begins again": (
-        state(Phase.ROLLED_BACK, "0", generation="other"), seen(), Cause.RENEWED, Event.RENEW,
-    ),
-    "suspended means suspended": (
-        state(Phase.SUSPENDED, evidence=evidence(HARM)), seen(canary_endpoints=0), Cause.SUSPENDED, None,
-    ),
 }  # fmt: skip
 
 
 @pytest.mark.parametrize(("now", "world", "cause", "event"), DECISIONS.values(), ids=DECISIONS.keys())
 def test_a_decision(now: ShiftState, world: Observation, cause: Cause, event: Event | None) -> None:
-    found = decide(SHIFT, now, world, LATER)
+    found = decided(SHIFT, now, world)
     assert (found.cause, found.event) == (cause, event)
 
 
-VERDICTS = {
-    "enough and clear": (state(), seen(), Verdict.PASS),
-    "harm": (state(evidence=evidence(HARM)), seen(), Verdict.FAIL),
-    "doubt is not enough": (state(evidence=evidence(DOUBT)), seen(), Verdict.INSUFFICIENT),
-    "too few": (state(window=Window(5, 19, 900)), seen(), Verdict.INSUFFICIENT),
-    "no stable": (state(window=Window(5, 500, 0)), seen(), Verdict.INSUFFICIENT),
-    "no stable is normal at 100 %": (state(share="1", window=Window(5, 500, 0)), seen(), Verdict.PASS),
-    "nothing moved": (state(window=NOBODY), seen(), Verdict.NO_DATA),
-    "no answer about the canary": (state(), seen(answered=False), Verdict.NO_DATA),
-    "unreadable": (state(window=NOBODY), seen(readable=False), Verdict.UNAVAILABLE),
-    "before the first comparison": (state(evidence=None, window=NOBODY), seen(), Verdict.NO_DATA),
-}
+DEADLINES = {
+    "it is not over": ("deadline: 1h", Phase.PROGRESSING, Cause.STEP_ENTERED, Event.ADVANCE),
+    "it holds": ("deadline: 1m", Phase.PROGRESSING, Cause.OVERDUE, None),
+    "it goes back": ("deadline: 1m\n  onDeadline: rollback", Phase.PROGRESSING, Cause.DEADLINE_PASSED, Event.ROLL_BACK),
+    "a parked one goes back": (
+        "deadline: 1m\n  onDeadline: rollback", Phase.PARKED, Cause.DEADLINE_PASSED, Event.ROLL_BACK,
+    ),
+    "a parked one holds": ("deadline: 1m", Phase.PARKED, Cause.OVERDUE, None),
+    "a paused one is a person's": ("deadline: 1m\n  onDeadline: rollback", Phase.PAUSED, Cause.PAUSED, None),
+}  # fmt: skip
 
 
-@pytest.mark.parametrize(("now", "world", "verdict"), VERDICTS.values(), ids=VERDICTS.keys())
-def test_a_verdict(now: ShiftState, world: Observation, verdict: Verdict) -> None:
-    assert judge(now, world, 20) is verdict
+@pytest.mark.parametrize(("more", "phase", "cause", "event"), DEADLINES.values(), ids=DEADLINES.keys())
+def test_the_deadline(more: str, phase: Phase, cause: Cause, event: Event | None) -> None:
+    wanted = shift(steps="10%, 50%, 100%", hold="10s", more=more)
+    found = decided(wanted, state(phase, "0" if phase is Phase.PARKED else "1/10"), seen())
+    assert (found.cause, found.event) == (cause, event)
+
+
+OBSERVING = Subject(SHIFT.host, "v1", "v2", SHIFT.target.routes, Mode.OBSERVE)
+SEES = shift(steps="10%, 50%, 100%", hold="10s", more="mode: observe")
+CARRIES = replace(seen().routes[0], configured=Fraction(9, 10), in_place=False)
+ONLY_LOOKS = {
+    "other weights are no drift": (state(), seen(routes=(CARRIES,)), Cause.STEP_ENTERED, Event.ADVANCE),
+    "a weight that somebody gave is no hindrance": (
+        state(Phase.PENDING, "0", step=0), seen(routes=(CARRIES,)), Cause.STEP_ENTERED, Event.BEGIN,
+    ),
+    "no hands are on anything": (
+        state(), seen(routes=(replace(CARRIES, hands_off=True),)), Cause.STEP_ENTERED, Event.ADVANCE,
+    ),
+    "what a proxy refuses is not ours": (
+        state(), seen(routes=(replace(CARRIES, acknowledged=(), rejections=(("gw", "no"),)),)),
+        Cause.STEP_ENTERED, Event.ADVANCE,
+    ),
+    "at 100 % it need not be seen there": (
+        state(Phase.PROMOTING, "1", window=Window(5, 50, 450, 9, 81)), seen(), Cause.PROMOTED, Event.FINISH,
+    ),
+    "nothing drains": (
+        state(Phase.ROLLING_BACK, "0", window=Window()), seen(), Cause.ROLLED_BACK, Event.DRAINED,
+    ),
+    "harm is harm": (state(**FAILING), seen(), Cause.HARM_FOUND, Event.ROLL_BACK),
+    "a canary that is gone is gone": (state(), seen(canary_endpoints=0), Cause.CANARY_GONE, Event.ROLL_BACK),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("now", "world", "cause", "event"), ONLY_LOOKS.values(), ids=ONLY_LOOKS.keys())
+def test_who_only_observes(now: ShiftState, world: Observation, cause: Cause, event: Event | None) -> None:
+    found = decided(SEES, replace(now, subject=OBSERVING), world)
+    assert (found.cause, found.event) == (cause, event)
+
+
+@pytest.mark.parametrize("mode", Mode)
+def test_another_mode_is_another_run(mode: Mode) -> None:
+    """What was only observed is not taken over: the weights that would have been were never written."""
+    wanted = SEES if mode is Mode.CONTROL else SHIFT
+    now = replace(state(), subject=replace(OBSERVING, mode=mode))
+    assert decided(wanted, now, seen()).cause is Cause.SUPERSEDED
+
+
+def test_a_rule_that_waits_says_until_when() -> None:
+    assert decided(SHIFT, state(acknowledged_at=LATER), seen()).until == LATER + timedelta(seconds=10)
 
 
 def test_a_route_that_no_proxy_holds_is_spare_beside_one_that_is_held() -> None:
@@ -131,92 +161,19 @@ def test_a_route_that_no_proxy_holds_is_spare_beside_one_that_is_held() -> None:
     assert beside_held([unheld])[0].unheld
 
 
-windows = st.builds(Window, *[st.integers(0, 300)] * 5, quiet=st.integers(0, 2))
-states = st.builds(
-    state,
-    st.sampled_from(Phase),
-    st.sampled_from(["0", "1/10", "1/2", "1"]),
-    evidence=st.none() | st.sampled_from([CLEAR, DOUBT, HARM]).map(evidence),
-    window=windows,
-    acknowledged_at=st.none() | st.just(START),
-    deleting=st.booleans(),
-    generation=st.sampled_from([SHIFT.generation, "other"]),
-    returns_to=st.just((Phase.PROGRESSING,)),
-)
-worlds = st.builds(
-    seen,
-    canary_endpoints=st.sampled_from([None, 0, 1]),
-    stable_endpoints=st.sampled_from([None, 0, 1]),
-    readable=st.booleans(),
-    answered=st.booleans(),
-    routes=st.builds(
-        lambda **changes: (replace(seen().routes[0], **changes),),
-        configured=st.sampled_from([Fraction(0), Fraction(1, 10), Fraction(1)]),
-        in_place=st.booleans(),
-        hands_off=st.booleans(),
-        problem=st.sampled_from([None, Cause.ROUTE_MISSING, Cause.ROUTE_UNREADABLE]),
-        rejections=st.sampled_from([(), (("gw", "no"),)]),
-    ),
-)
-UP = {Event.BEGIN, Event.ADVANCE, Event.FILL, Event.FINISH}
-
-
-@settings(deadline=None, max_examples=150)
-@given(states, worlds)
-def test_in_every_situation_the_table_knows_the_way(now: ShiftState, world: Observation) -> None:
-    """Decide always decides, and never asks for a move that the table does not have."""
-    found = decide(SHIFT, now, world, LATER)
-    assert found.event is None or (now.phase, found.event) in TRANSITIONS
-    moved = move(SHIFT, now, found, LATER, seen=world)
-    assert moved.decision.cause is found.cause or found.cause is Cause.DRIFT_REPAIRED
-
-
-@settings(deadline=None, max_examples=150)
-@given(states, worlds)
-def test_a_verdict_that_is_no_pass_never_advances(now: ShiftState, world: Observation) -> None:
-    if now.phase is not Phase.PENDING and judge(now, world, SHIFT.strategy.min_requests) is not Verdict.PASS:
-        assert decide(SHIFT, now, world, LATER).event not in UP
-
-
-@settings(deadline=None, max_examples=150)
-@given(states, worlds, st.sampled_from(["rollback", "hold"]))
-def test_only_a_fail_a_dead_canary_or_a_person_goes_back(now: ShiftState, world: Observation, policy: str) -> None:
-    wanted: TrafficShift = shift(steps="10%, 50%, 100%", hold="10s", more=f"onFailure: {policy}")
-    if decide(wanted, now, world, LATER).event is Event.ROLL_BACK:
-        failed = judge(now, world, 20) is Verdict.FAIL and policy == "rollback"
-        assert failed or world.canary_endpoints == 0 or now.deleting
-
-
-@settings(deadline=None, max_examples=150)
-@given(windows)
-def test_promoted_is_only_what_was_observed(window: Window) -> None:
-    """Whatever was counted: a promotion has at least 99 of 100 of its last requests on the canary, and says so."""
-    now = state(Phase.PROMOTING, "1", window=window)
-    found = decide(SHIFT, now, seen(), LATER)
-    if found.event is Event.FINISH:
-        told = status(SHIFT, move(SHIFT, now, found, LATER, seen=seen()), LATER)
-        assert told["phase"] == "Promoted"
-        assert told["share"]["observedRatio"] >= 0.99
-        assert told["steps"][-1]["sentence"] == told["reason"]
-    else:
-        assert found.cause in (Cause.NO_DATA, Cause.INSUFFICIENT, Cause.NOT_OBSERVED)
-
-
-polls = st.lists(st.tuples(st.integers(0, 40), st.integers(0, 3)), max_size=12)
-
-
-@settings(deadline=None, max_examples=100)
-@given(polls)
-def test_a_window_is_the_sum_of_its_polls_and_the_last_that_had_any(counted: list[tuple[int, int]]) -> None:
-    window = Window()
-    for canary, stable in counted:
-        window = window.grown(canary, stable)
-    with_any = [poll for poll in counted if sum(poll)]
-    assert (window.polls, window.canary) == (len(counted), sum(canary for canary, _ in counted))
-    assert (window.last_canary, window.last_stable) == (with_any[-1] if with_any else (0, 0))
-    assert window.reaches_canary == bool(counted and counted[-1][0])
+def test_a_refused_intent_holds() -> None:
+    refused = Intent(1, Fraction(1, 10), START, rejected="no such cluster", rejected_at=START)
+    assert decided(SHIFT, state(intent=refused), seen()).cause is Cause.REJECTED
 
 
 def test_a_move_that_the_table_does_not_have_is_our_bug() -> None:
     with pytest.raises(InvariantBroken, match="finish can't happen to a shift that is Pending"):
         move(SHIFT, state(Phase.PENDING), Decision(Cause.PROMOTED, Event.FINISH), LATER)
+
+
+def test_every_course_of_the_evidence_has_its_rule() -> None:
+    """Each action of the core is answered somewhere; none falls through to a step up unseen."""
+    assert {each.name for each in Action} == {
+        "ROLL_BACK", "SPENT", "POD", "SUSPECTED", "MISMATCH", "OUTAGE", "WAITING", "PROMOTE", "BAKE", "BAKING",
+        "ADVANCE", "UNPROVEN", "CAPPED", "BUDGETED",
+    }  # fmt: skip

@@ -8,6 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from control.engine.decide import decide
+from control.engine.judge import judge
 from control.engine.move import move
 from control.engine.phase import Phase
 from control.engine.state import ShiftState, new_state
@@ -55,9 +56,11 @@ def replayed(wanted: TrafficShift, looks: list[tuple[datetime, Look]]) -> list[S
     state, states = new_state(wanted), []
     for now, found in looks:
         known = reconciling.weighed(wanted, state, found, now)
-        after = move(wanted, known, decide(wanted, known, found.seen, now), now, seen=found.seen)
+        judged = judge(wanted, known, found.seen, now)
+        decision = decide(wanted, known, found.seen, judged, now)
+        after = reconciling.told(move(wanted, known, decision, now, seen=found.seen), judged)
         written = LOOP.run_until_complete(write(_Agreeing(), patches(wanted, after, found, now)))  # type: ignore[arg-type]
-        state = replace(confirmed(after, written, now), outbox=())
+        state = replace(confirmed(after, written, now), outbox=(), owes_entry=False)
         states.append(state)
     return states
 

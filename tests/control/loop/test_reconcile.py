@@ -89,7 +89,7 @@ SCENARIOS = {
         fails_for_callers, Phase.ROLLED_BACK, Fraction(0), "outcomes: canary"
     ),
     "retries that callers never see roll it back": Scenario(
-        retries_only, Phase.ROLLED_BACK, Fraction(0), "attempts: canary"
+        retries_only, Phase.ROLLED_BACK, Fraction(0), "attempts: canary", shift(steps="10%, 100%", hold="10s")
     ),
     "a canary without endpoints goes to 0": Scenario(
         dies_at_first_step, Phase.ROLLED_BACK, Fraction(0), "no ready endpoint left"
