@@ -122,7 +122,7 @@ def look(state_dir: Path) -> dict[str, Any]:
 def test_a_shift_goes_on_where_it_was_when_its_mesh_was_killed(state_dir: Path) -> None:
     run = up(state_dir)
     assert tidegate("apply", str(SHIFT), state_dir=state_dir).returncode == 0
-    assert eventually(lambda: look(state_dir)["share"]["acknowledged"] == "1/100", within_s=60)
+    assert eventually(lambda: look(state_dir)["share"]["acknowledged"] == "1/20", within_s=60)
     document = state_dir / "documents" / "00-mesh.yaml"
     document.write_text(document.read_text() + "# a person's note\n")
     processes = family(run)
@@ -131,7 +131,7 @@ def test_a_shift_goes_on_where_it_was_when_its_mesh_was_killed(state_dir: Path) 
     begun = look_back(state_dir)
     assert up(state_dir).gateway == run.gateway, "callers need not be pointed elsewhere"
     assert document.read_text().endswith("# a person's note\n")
-    assert eventually(lambda: look(state_dir).get("share", {}).get("acknowledged") == "1/100", within_s=60)
+    assert eventually(lambda: look(state_dir).get("share", {}).get("acknowledged") == "1/20", within_s=60)
     assert look(state_dir)["phase"] == "Progressing"
     assert not {"ForeignChange", "DriftRepaired", "CanaryGone"} & set(look_back(state_dir)[len(begun) :])
 
