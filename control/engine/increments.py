@@ -187,12 +187,7 @@ def _pods(look: _Look) -> dict[tuple[str, int], Row]:
     """Tries and bad ones by version and slot. Nothing is known of them between looks that were summed over other
     senders; a pod that is first seen then waits to be counted by the next one.
     """
-    rows: dict[Key, Row | str] = {}
-    for key, counts in look.reading.pods.items():
-        row, at = row_of_two(counts), (key.version, key.pod, "")
-        known = rows.get(at, (0, 0))
-        rows[at] = row if isinstance(row, str) else known if isinstance(known, str) else plus(known, row)
-    now, before = look.usable(rows, "tries"), look.tables.get(PODS, {})
+    now, before = look.usable(_over_senders(look.reading), "tries"), look.tables.get(PODS, {})
     same = not before or look.cursor.senders == _senders(look.reading)
     began_anew = {key[1] for key, row in now.items() if same and fell(before.get(key, row[:0])[1:], row)}
     _seat(look, {key[:2]: row[0] for key, row in now.items()}, began_anew)
@@ -201,6 +196,19 @@ def _pods(look: _Look) -> dict[tuple[str, int], Row]:
         return {}
     grown = _table(look, PODS, now, neutral, known=bool(before))
     return _by_slot(grown, {version: slots(each) for version, each in look.places.get(PODS, {}).items()})
+
+
+def _over_senders(reading: Reading) -> dict[Key, Row | str]:
+    """Each pod's tries by all senders, or what is wrong with one of them."""
+    rows: dict[Key, Row | str] = {}
+    for key, counts in reading.pods.items():
+        at, row = (key.version, key.pod, ""), row_of_two(counts)
+        known = rows.get(at, (0, 0))
+        if isinstance(row, str) or isinstance(known, str):
+            rows[at] = row if isinstance(row, str) else known
+        else:
+            rows[at] = known[0] + row[0], known[1] + row[1]
+    return rows
 
 
 def _senders(reading: Reading) -> int:
