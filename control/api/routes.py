@@ -1,5 +1,6 @@
-"""Are the routes and versions that a text names in the mesh? Asked when a shift is applied, so that its author hears of
-a wrong name at once; the loop asks again at every look, since documents come and go.
+"""Are the routes and versions that a text names in the mesh, and does it watch what the mesh does differently for them?
+Asked when a shift is applied, so that its author hears of a mistake at once; the loop asks for the routes again at
+every look, since documents come and go.
 """
 
 import asyncio
@@ -8,8 +9,10 @@ from dataclasses import dataclass
 
 from control.errors import NotFound, Rejected, TidegateError
 from control.ports import Documents
+from control.spec import TrafficShift
 from control.spec.mentions import Mention, Mentions
 from control.spec.mistake import Mistake
+from control.spec.release import release_rule
 from control.spec.text import Path
 from mesh.istio.problem import DocumentError, MissingDestination
 from mesh.istio.weights import RouteView, weight_patch
@@ -29,6 +32,15 @@ async def ask_mesh(documents: Documents, mentioned: Mentions) -> Answers:
     answers = await asyncio.gather(*(_answer(documents, each, mentioned.splits) for each in mentioned.routes))
     mistakes = tuple(mistake for answer in answers for mistake in answer.mistakes)
     return Answers(mistakes, all(answer.complete for answer in answers))
+
+
+async def ask_versions(documents: Documents, shift: TrafficShift) -> Answers:
+    """What the shift would have to watch, because callers wait or retry otherwise for one of its versions."""
+    try:
+        differing = await documents.differences(shift.namespace, shift.target.host, (shift.stable, shift.canary))
+    except TidegateError:
+        return Answers(complete=False)
+    return Answers(release_rule(shift, differing))
 
 
 async def _answer(documents: Documents, mention: Mention, splits: Sequence[TrafficSplit]) -> Answers:

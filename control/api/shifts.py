@@ -13,7 +13,7 @@ from typing import Any, Protocol, TypeVar
 
 from control.api.baseline import baseline
 from control.api.model import ApplyResult, CommandResult, ShiftChange, ShiftDocument
-from control.api.routes import ask_mesh
+from control.api.routes import ask_mesh, ask_versions
 from control.engine.admission import admit
 from control.engine.command import Command
 from control.engine.commands import accept_deletion
@@ -101,9 +101,15 @@ class Shifts:
         draft = read_draft(text, source)
         answers = await ask_mesh(self.documents, draft.mentions())
         shift = draft.shift(answers.mistakes)
+        versions = await ask_versions(self.documents, shift)
+        draft.shift(versions.mistakes)
         async with self.writing:
             result = await _retried(lambda: self._apply(shift, dry_run=dry_run))
-        return result if answers.complete else replace(result, outcome=f"{result.outcome}; {UNASKED}")
+        return (
+            result
+            if answers.complete and versions.complete
+            else replace(result, outcome=f"{result.outcome}; {UNASKED}")
+        )
 
     async def delete(self, namespace: str, name: str, *, dry_run: bool = False) -> str:
         return await _retried(lambda: self._delete(namespace, name, dry_run=dry_run))

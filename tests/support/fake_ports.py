@@ -88,6 +88,7 @@ class World:
     unreachable: frozenset[str] = frozenset()
     refusing: str = ""
     nack: str = ""
+    differing: tuple[str, ...] = ()
     nack_from: datetime = START
     acknowledgements_known: bool = True
     proxies_unreachable: bool = False
@@ -243,7 +244,7 @@ class _Documents:
         return Applied(patch.ref, _view(self.world, patch.ref).revision)
 
     async def differences(self, namespace: str, host: str, versions: Sequence[str]) -> tuple[str, ...]:
-        return ()
+        return self.world.differing
 
     def changes(self) -> AsyncIterator[RouteRef | None]:
         raise NotImplementedError("ticks are taken by hand")

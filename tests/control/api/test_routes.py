@@ -136,3 +136,32 @@ async def test_mistakes_of_the_text_need_no_mesh(api: Api, tool: GrpcShiftClient
     api.world.unreachable = frozenset({"translator"})
     with pytest.raises(SpecError, match="is more than 100%"):
         await tool.apply(SHIFT.replace(b"20%", b"120%"), "x")
+
+
+WATCHING = {
+    "all that is watched by default": b"",
+    "latency and attempts": b"  metrics: [{name: latency}, {name: attempts}]\n",
+}
+
+
+@pytest.mark.parametrize("metrics", WATCHING.values(), ids=WATCHING.keys())
+async def test_versions_that_are_called_differently_may_shift_under_watch(
+    api: Api, tool: GrpcShiftClient, metrics: bytes
+) -> None:
+    api.world.differing = ("timeout (v1: no limit, v2: 5s)",)
+    assert (await tool.apply(SHIFT + metrics, "x")).outcome == "created"
+
+
+@pytest.mark.parametrize("dry_run", [False, True], ids=["apply", "dry run"])
+async def test_versions_that_are_called_differently_must_be_watched(
+    api: Api, tool: GrpcShiftClient, dry_run: bool
+) -> None:
+    text = SHIFT + b"  metrics: [{name: outcomes}, {name: latency}]\n"
+    assert (await tool.apply(text, "x", dry_run=True)).outcome == "created"
+    api.world.differing = ("timeout (v1: no limit, v2: 5s)", "retryBudget (v1: none, v2: 10 %, at least 3)")
+    with pytest.raises(SpecError) as caught:
+        await tool.apply(text, "x", dry_run=dry_run)
+    (found,) = caught.value.problems
+    assert "timeout (v1: no limit, v2: 5s) and retryBudget" in found.message
+    assert "attempts is not watched" in found.message
+    assert await api.store.list() == []
