@@ -1,7 +1,8 @@
 """Do callers wait and retry otherwise for one version of a service than for another?
 
 Read as the Envoys have it: with istiod's defaults, the DestinationRules that hold for each proxy, and every route that
-leads to a version, whoever may take it.
+leads to a version, whoever may take it. What the mesh refuses altogether (keep-alives, outlier detection; see the
+support table) can't differ.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
