@@ -87,10 +87,11 @@ class OwnMetrics:
         """The streams, and a trouble when some process that should have answered did not."""
         what = (look.metric, look.query.namespace, look.query.host, look.query.versions)
         present = await self._presence.of(what, found, look.now)
-        troubles = {look.metric.name: f"not scraped: {', '.join(present.unread)}"} if present.unread else {}
+        if present.unread:
+            return Own(present.streams, troubles={look.metric.name: f"not scraped: {', '.join(present.unread)}"})
         if present.streams and not present.scraped:
-            troubles = {look.metric.name: "no process that counts it was scraped lately"}
-        return Own(present.streams, troubles=troubles)
+            return Own(present.streams, troubles={look.metric.name: "no process that counts it was scraped lately"})
+        return Own(present.streams)
 
 
 async def counted_of_own(server: PrometheusServer, look: Look) -> dict[str, Stream]:
