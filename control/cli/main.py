@@ -18,7 +18,7 @@ A first run:
   tidegate apply shift.yaml                 say what should move
   tidegate status -w                        watch it move
   tidegate explain                          ask why it is where it is
-  tidegate down                             stop, and leave nothing behind
+  tidegate down                             stop, and leave nothing behind but the ledger
 
 \b
 Exit codes: 0 done, 1 failed, 2 bad input, 3 rolled back, 4 timed out, 5 nothing answers, 70 a bug of ours,
@@ -38,7 +38,7 @@ class Verb:
 LAPTOP, SHIFT, MOVE, MESH, SELF = "On a laptop", "See a shift", "Move a shift", "The mesh", "About tidegate"
 VERBS: Mapping[str, Verb] = {
     "up": Verb("control.local.up:command", "Start the laptop's mesh.", LAPTOP),
-    "down": Verb("control.local.down:command", "Stop it and leave nothing behind.", LAPTOP),
+    "down": Verb("control.local.down:command", "Stop it and leave nothing behind but the ledger.", LAPTOP),
     "demo": Verb(
         "control.local.demo:command", "Move real traffic from v1 to v2 under load, then tell how it went.", LAPTOP
     ),
@@ -48,6 +48,8 @@ VERBS: Mapping[str, Verb] = {
     "status": Verb("control.cli.verbs.status:command", "Show one shift; -w watches it.", SHIFT),
     "explain": Verb("control.cli.verbs.explain:command", "Say why a shift is where it is and what moves it.", SHIFT),
     "history": Verb("control.cli.verbs.history:command", "Tell what happened, and who did it.", SHIFT),
+    "report": Verb("control.cli.verbs.report:command", "Compare both versions, metric by metric, as a page.", SHIFT),
+    "ledger": Verb("control.cli.verbs.ledger:command", "Tell what earlier shifts found, and what they teach.", SHIFT),
     "wait": Verb("control.cli.verbs.wait:command", "Wait until a shift gets somewhere; the exit code tells.", SHIFT),
     "plan": Verb(
         "control.cli.verbs.plan:command", "Show the steps and the time they take, before anything runs.", MOVE

@@ -36,7 +36,7 @@ def metric_row(row: Mapping[str, Any]) -> MetricRow:
         title=title_of(read.text(row, "test") or metric, metric),
         stable=stable,
         canary=canary,
-        difference=_difference(read.section(row, "difference")),
+        difference=difference_view(read.section(row, "difference")),
         tolerated=_margin(read.section(row, "tolerated")),
         proven=_margin(read.section(row, "proven")),
         verdict=verdict,
@@ -67,21 +67,27 @@ def edge_of(test: str) -> tuple[str, str, str]:
     return name, sign, f"{edge.removesuffix('ms')} ms" if edge.endswith("ms") else edge
 
 
+def counts_cell(bad: int, requests: int) -> Cell:
+    ratio = bad / requests if requests else None
+    return Cell(requests, bad, ratio, words.part_of(bad, requests), words.rate_of(bad, requests))
+
+
 def _cell(counts: Mapping[str, Any]) -> Cell:
     requests, bad = read.whole(counts, "requests"), read.whole(counts, "bad")
     value = read.ratio(counts, "value")
     if "value" in counts:
         text = words.UNKNOWN if value is None else f"{value:g}"
         return Cell(0, 0, value, text, text)
-    ratio = bad / requests if requests else None
-    return Cell(requests, bad, ratio, words.part_of(bad, requests), words.rate_of(bad, requests))
+    return counts_cell(bad, requests)
 
 
-def _difference(found: Mapping[str, Any]) -> DifferenceView | None:
+def difference_view(found: Mapping[str, Any]) -> DifferenceView | None:
+    """A difference with its bounds, None where nothing was compared."""
     estimate, low, high = (read.ratio(found, key) for key in ("estimate", "low", "high"))
     if estimate is None or low is None or high is None:
         return None
-    return DifferenceView(estimate, low, high, words.difference(estimate, low, high))
+    middle, bounds = words.signed(estimate), f"{words.signed(low)} to {words.signed(high)}"
+    return DifferenceView(estimate, low, high, middle, bounds, words.difference(estimate, low, high))
 
 
 def _margin(found: Mapping[str, Any]) -> MarginView | None:

@@ -70,11 +70,16 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class DifferenceView:
-    """Canary's rate minus stable's, with bounds that hold at all looks together."""
+    """Canary's rate minus stable's, with bounds that hold at all looks together.
+
+    `text` is both `middle` and `bounds`: "+0.03 % (-0.31 % to +0.21 %)".
+    """
 
     estimate: float
     low: float
     high: float
+    middle: str
+    bounds: str
     text: str
 
 

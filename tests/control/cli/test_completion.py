@@ -33,7 +33,7 @@ def completed(line: str, state_dir: Path) -> list[str]:
     ("line", "offers"),
     [
         ("tidegate sta", ["status"]),
-        ("tidegate re", ["resume", "retry"]),
+        ("tidegate re", ["report", "resume", "retry"]),
         ("tidegate promote --expect", ["--expect-step"]),
         ("tidegate completion ", ["bash", "zsh", "fish"]),
         ("tidegate status tr", ["translator"]),
