@@ -68,10 +68,9 @@ def _warm_until(shift: TrafficShift, state: ShiftState, new: Increments) -> date
 def _weighed(shift: TrafficShift, state: ShiftState, new: Increments, seen: Observation) -> tuple[ShiftState, bool]:
     """The state with the evidence that the increments are, and whether they compare the versions at this weight.
 
-    What goes back is judged no more; of what is parked, only what was counted before.
+    What has gone back is judged no more; of what is parked, only what was counted before.
     """
-    parked_after = state.phase is not Phase.PARKED or _before_parking(state, new)
-    if state.watched is None or not state.watched.tests or state.phase is Phase.ROLLING_BACK or not parked_after:
+    if state.watched is None or not state.watched.tests or not _is_judged(state, new):
         return _without_waiting(state), False
     terms = terms_of(shift, state.watched)
     at = _moment(state, new, seen)
@@ -84,9 +83,15 @@ def _without_waiting(state: ShiftState) -> ShiftState:
     return replace(state, cursor=replace(state.cursor, waiting=())) if state.cursor.waiting else state
 
 
-def _before_parking(state: ShiftState, new: Increments) -> bool:
-    """Does some of it come from before the weight went to 0?"""
-    return state.intent is not None and new.since is not None and new.since < state.intent.at
+def _is_judged(state: ShiftState, new: Increments) -> bool:
+    match state.phase:
+        case Phase.ROLLING_BACK:
+            return bool(state.share)
+        case Phase.PARKED:
+            began = new.since
+            return state.intent is not None and began is not None and began < state.intent.at
+        case _:
+            return True
 
 
 def _moment(state: ShiftState, new: Increments, seen: Observation) -> Moment:

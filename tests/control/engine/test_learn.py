@@ -130,9 +130,10 @@ def test_nothing_is_weighed_before_the_run_has_begun() -> None:
     assert found.flow.per_s == pytest.approx(132.0)
 
 
-def test_what_goes_back_is_judged_no_more_but_counted() -> None:
-    found = through(replace(running(), phase=Phase.ROLLING_BACK), look(101))
-    assert not found.tide.values
+@pytest.mark.parametrize(("share", "judged"), [("0", False), ("1/20", True)])
+def test_what_has_gone_back_is_judged_no_more_but_counted(share: str, judged: bool) -> None:
+    found = through(replace(running(), phase=Phase.ROLLING_BACK, share=Fraction(share)), look(101))
+    assert bool(found.tide.values) is judged
     assert found.steps[-1].canary.requests == 60
 
 
