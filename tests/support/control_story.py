@@ -306,12 +306,14 @@ class Controllers:
 
 
 @asynccontextmanager
-async def controllers(stage: Stage) -> AsyncIterator[Controllers]:
-    pipe = asyncio.subprocess.PIPE
+async def controllers(stage: Stage, settings: Mapping[str, str] | None = None) -> AsyncIterator[Controllers]:
+    """`settings` are variables that they find in their environment."""
+    pipe, environment = asyncio.subprocess.PIPE, {**os.environ, **(settings or {})}
     with (stage.folder / "controller.log").open("wb") as log:
         zygote = await asyncio.create_subprocess_exec(
-            sys.executable, "-m", "tests.support.control_zygote", cwd=ROOT, stdin=pipe, stdout=pipe, stderr=log
-        )
+            *(sys.executable, "-m", "tests.support.control_zygote"),
+            cwd=ROOT, env=environment, stdin=pipe, stdout=pipe, stderr=log,
+        )  # fmt: skip
         made = Controllers(stage, zygote)
         try:
             yield made
