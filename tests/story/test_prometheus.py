@@ -57,7 +57,7 @@ async def test_a_shift_survives_its_prometheus(tmp_path: Path) -> None:
                 await until(lambda: weights[ROUTES[0]][-1] == (100, 0), within_s=PATIENCE_S, what="nothing goes to v2")
                 await server.start()
                 done = await told(tool, lambda status: status["phase"] == "Promoted", "it goes on to the end")
-                reasons = [entry["reason"] for entry in await tool.history(*KEY)]
+                reasons = await until(lambda: whole_journal(tool), within_s=PATIENCE_S, what="the journal ends")
             await crew.kill()
         assert sum(traffic.answers.values()) > 1000
     assert traffic.failures == []
@@ -106,6 +106,12 @@ async def told(tool: GrpcShiftClient, condition: Any, what: str) -> Mapping[str,
         return status if condition(status) else None
 
     return await until(so, within_s=PATIENCE_S, what=what)
+
+
+async def whole_journal(tool: GrpcShiftClient) -> list[str]:
+    """The reasons of the journal, once its last one is in it: it is written after the status."""
+    reasons = [entry["reason"] for entry in await tool.history(*KEY)]
+    return reasons if "Promoted" in reasons else []
 
 
 def has_evidence(status: Mapping[str, Any]) -> bool:
