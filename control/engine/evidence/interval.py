@@ -39,7 +39,7 @@ from dataclasses import dataclass, fields
 import numpy as np
 
 from control.engine.evidence.bets import log_factors, log_mean
-from control.engine.evidence.terms import Bools, Floats, Terms, columns
+from control.engine.evidence.terms import Floats, Terms, columns
 from control.engine.evidence.tide import CAP, CAPPED_FROM, Poll, Tide, dispersion
 
 BELOW = (0.02, 0.5, 0.8, 0.92, 0.97, 0.99)
@@ -47,6 +47,7 @@ ABOVE = tuple(1.0 / times for times in BELOW)
 """Rates that are bet on, as multiples of stable's: for the upper bound, and for the lower one."""
 COVERED = 0.95
 """How often both bounds hold, at all looks together: half of the rest is each one's."""
+FACTORS = np.array(BELOW + ABOVE)
 PARTS = 5
 _LOG_BAR = math.log(2.0 / (1.0 - COVERED))
 _STEPS, _NEAR = 40, 1e-9
@@ -109,23 +110,23 @@ def widen(terms: Terms, tide: Tide, sums: Sums, poll: Poll) -> Sums:
     """
     column = columns(terms)
     phi = dispersion(tide, column, poll.canary.sum(axis=2), poll.stable.sum(axis=2))
-    harm, proof = poll.harm & ~poll.warm, poll.proof & ~poll.warm
-    below = np.broadcast_to(np.array(BELOW), (*phi.shape, len(BELOW)))
-    above = np.minimum(np.array(ABOVE), np.where(phi > CAPPED_FROM, CAP, np.inf)[..., None])
+    added = _added(poll, phi, phi * column.tries)
+    harm, proof = (each[:, None, None] for each in (poll.harm & ~poll.warm, poll.proof & ~poll.warm))
     return Sums(
-        sums.below + _added(poll, below, phi * column.tries, proof),
-        sums.above + _added(poll, above, phi * column.tries, harm),
-        sums.weighted + np.where((harm | proof)[:, None, None], _compared(poll), 0.0),
+        sums.below + np.where(proof[..., None], added[..., : len(BELOW), :], 0.0),
+        sums.above + np.where(harm[..., None], added[..., len(BELOW) :, :], 0.0),
+        sums.weighted + np.where(harm | proof, _compared(poll), 0.0),
     )
 
 
-def _added(poll: Poll, times: Floats, tempered: Floats, counts: Bools) -> Floats:
-    """L and N of one poll for each factor, strata multiplied. Units: `times` of shape (runs, tests, factors)."""
+def _added(poll: Poll, phi: Floats, tempered: Floats) -> Floats:
+    """L and N of one poll for each factor (runs, tests, factors, 2), those below 1 first, strata multiplied."""
     n_c, x, n_s, y = _four(poll)
+    times = np.minimum(FACTORS, np.where(phi > CAPPED_FROM, CAP, np.inf)[..., None])
     log_a, log_b, a = log_factors(n_c, n_s, 1.0, times[..., None, :])
-    log_e = x[..., None] * log_a + y[..., None] * log_b
-    both = np.stack([log_e, (1.0 - a) * n_c[..., None]], axis=-1).sum(axis=-3)
-    return np.where(counts[:, None, None, None], both / tempered[..., None, None], 0.0)
+    log_e = (x[..., None] * log_a + y[..., None] * log_b).sum(axis=-2)
+    slope = ((1.0 - a) * n_c[..., None]).sum(axis=-2)
+    return np.asarray(np.stack([log_e, slope], axis=-1) / tempered[..., None, None])
 
 
 def _four(poll: Poll) -> tuple[Floats, Floats, Floats, Floats]:
@@ -146,7 +147,8 @@ def interval(terms: Terms, sums: Sums) -> Difference:
     """The difference and its bounds: wrong at any time of a run with probability at most 1 - `COVERED`."""
     most = columns(terms).tries
     of_canary, of_stable, weight = (sums.weighted[..., part] for part in range(3))
-    estimate = np.where(weight > 0, (of_canary - of_stable) / np.where(weight > 0, weight, 1.0), np.nan)
+    mean = np.where(weight > 0, (of_canary - of_stable) / np.where(weight > 0, weight, 1.0), np.nan)
+    estimate = np.clip(mean, -most, most)
     high = _least(sums.below[..., 0], sums.below[..., 1], most)
     low = -_least(sums.above[..., 0], -sums.above[..., 1], most)
     return Difference(estimate, np.fmin(low, estimate), np.fmax(high, estimate))

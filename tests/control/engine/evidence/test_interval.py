@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from scipy.stats import binom
 
@@ -110,6 +110,7 @@ def test_a_share_that_grows_while_the_rates_fall_is_no_difference() -> None:
     assert low < 0 < high
 
 
+@example((4, 0), (1, 1))
 @given(COUNTS, COUNTS)
 def test_the_estimate_is_within_and_swapped_versions_mirror_it(
     canary: tuple[int, int], stable: tuple[int, int]
