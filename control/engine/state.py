@@ -228,7 +228,9 @@ class Seen:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One line of the journal. `seq` is unique in a shift: an entry that arrives twice is the same entry."""
+    """One line of the journal. `seq` is unique in a shift: an entry that arrives twice is the same entry. `harm` is the
+    evidence for harm that the decision rests on, in odds.
+    """
 
     seq: int
     at: datetime
@@ -237,6 +239,7 @@ class Entry:
     actor: str
     step: int
     share: Fraction
+    harm: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
