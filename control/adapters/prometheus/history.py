@@ -58,7 +58,7 @@ class PrometheusHistory:
     async def _own(
         self, query: MetricsQuery, width: timedelta, stop: datetime, growth: dict[str, Growth]
     ) -> dict[str, str]:
-        looks = [Look(query, metric, width, stop) for metric in query.metrics]
+        looks = [Look(query, metric, width, stop, self._interval) for metric in query.metrics]
         answers = await asyncio.gather(*(counted_of_own(self._server, look) for look in looks), return_exceptions=True)
         troubles: dict[str, str] = {}
         for look, found in zip(looks, answers, strict=True):

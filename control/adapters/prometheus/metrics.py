@@ -44,7 +44,7 @@ class PrometheusMetrics:
         fresh_for = min(timedelta(seconds=USED_AGAIN_S), interval / 10)
         self._grouped = Grouped(partial(fetch, server), clock, fresh_for=fresh_for)
         self._presence = Presence(self._up, interval)
-        self._own = OwnMetrics(server, self._presence)
+        self._own = OwnMetrics(server, self._presence, interval)
         self._by_envoy: set[Subject] = set()
 
     async def close(self) -> None:

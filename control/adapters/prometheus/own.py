@@ -1,12 +1,12 @@
 """What do people's own metrics say? Their queries, asked a version at a time; what does not fit is told, never guessed.
 
-A ratio and a histogram are selectors of counters: each process's counter is differenced by us, so that neither a
-restart nor a pod that leaves looks like anything else. A gauge is any query that gives one number. A metric that can't
-be read is a trouble of that metric alone.
+A ratio and a histogram are counters: each process's is differenced by us, so that neither a restart nor a pod that
+leaves looks like anything else. A gauge is any query that gives one number. A metric that can't be read is a trouble of
+that metric alone.
 """
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import assert_never
@@ -14,7 +14,7 @@ from typing import assert_never
 from control.adapters.prometheus.answer import QueryRefused, Series
 from control.adapters.prometheus.presence import Presence
 from control.adapters.prometheus.promises import Broken, buckets, counter, gauge
-from control.adapters.prometheus.selectors import span
+from control.adapters.prometheus.selectors import reaching, span
 from control.adapters.prometheus.server import PrometheusServer
 from control.adapters.prometheus.slots import Part
 from control.adapters.prometheus.streams import Stream, streams
@@ -24,7 +24,10 @@ from control.spec.metric import GaugeQuery, HistogramQuery, RatioQuery, UserMetr
 from control.spec.promql import rendered
 from control.spec.shift import full_host
 
-NO_SELECTOR = "ranges only allowed for vector selectors"
+Answer = tuple[Series, ...]
+
+SCRAPES = 5
+"""So many scrape intervals are what queries may name as `{{ interval }}`: enough for a rate()."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,17 +41,20 @@ class Own:
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """One question about one metric, as of `now`. `window` is how far it reaches back."""
+    """One question about one metric, as of `now`. `window` is how far it reaches back, `interval` the time between two
+    scrapes.
+    """
 
     query: MetricsQuery
     metric: UserMetric
     window: timedelta
     now: datetime
+    interval: timedelta
 
     def variables(self, version: str) -> Mapping[str, str]:
         """What the queries may name."""
         host = full_host(self.query.host, self.query.namespace)
-        interval = f"{round(self.window / timedelta(milliseconds=1))}ms"
+        interval = span(SCRAPES * self.interval).strip("[]")
         service = host.partition(".")[0]
         names = {"namespace": self.query.namespace, "host": host, "service": service}
         return {**names, "version": version, "interval": interval}
@@ -57,13 +63,15 @@ class Look:
 class OwnMetrics:
     """Reads the metrics that a query names."""
 
-    def __init__(self, server: PrometheusServer, presence: Presence) -> None:
+    def __init__(self, server: PrometheusServer, presence: Presence, interval: timedelta) -> None:
         self._server = server
         self._presence = presence
+        self._interval = interval
 
     async def read(self, query: MetricsQuery, window: timedelta, now: datetime) -> Own:
         """Raises nothing: what could not be read is in `troubles`."""
-        found = await asyncio.gather(*(self._metric(Look(query, each, window, now)) for each in query.metrics))
+        looks = [Look(query, each, window, now, self._interval) for each in query.metrics]
+        found = await asyncio.gather(*(self._metric(look) for look in looks))
         return Own(
             tuple(stream for each in found for stream in each.streams),
             {name: values for each in found for name, values in each.gauges.items()},
@@ -79,7 +87,8 @@ class OwnMetrics:
             return Own(troubles={look.metric.name: why(error)})
 
     async def _gauge(self, look: Look, query: GaugeQuery) -> dict[str, float]:
-        answers = await _each_version(self._server, look, query.value, span="")
+        queries = [rendered(query.value, look.variables(version)) for version in look.query.versions]
+        answers = zip(look.query.versions, await _answers(self._server, queries, look.now), strict=True)
         values = {version: gauge(series) for version, series in answers}
         return {version: value for version, value in values.items() if value is not None}
 
@@ -108,10 +117,8 @@ async def counted_of_own(server: PrometheusServer, look: Look) -> dict[str, Stre
 
 
 async def _ratio(server: PrometheusServer, look: Look, query: RatioQuery) -> dict[str, Stream]:
-    name, by, reach = look.metric.name, query.by, span(look.window)
-    totals, bad = await asyncio.gather(
-        _each_version(server, look, query.total, reach), _each_version(server, look, query.bad, reach)
-    )
+    name, by = look.metric.name, query.by
+    totals, bad = await _counters(server, look, query.total, query.bad)
     return streams(
         [each for version, series in totals for each in counter(series, version, name, Part.TOTAL, by)],
         [each for version, series in bad for each in counter(series, version, name, Part.BAD, by)],
@@ -120,16 +127,21 @@ async def _ratio(server: PrometheusServer, look: Look, query: RatioQuery) -> dic
 
 async def _histogram(server: PrometheusServer, look: Look, query: HistogramQuery) -> dict[str, Stream]:
     name, by, unit_ms = look.metric.name, query.by, query.unit.ms
-    answers = await _each_version(server, look, query.buckets, span(look.window))
+    (answers,) = await _counters(server, look, query.buckets)
     return streams([each for version, series in answers for each in buckets(series, version, name, unit_ms, by)])
 
 
-async def _each_version(
-    server: PrometheusServer, look: Look, template: str, span: str
-) -> list[tuple[str, tuple[Series, ...]]]:
-    queries = [rendered(template, look.variables(version)) + span for version in look.query.versions]
-    answers = await asyncio.gather(*(server.ask(query, look.now) for query in queries))
-    return list(zip(look.query.versions, answers, strict=True))
+async def _counters(server: PrometheusServer, look: Look, *templates: str) -> list[list[tuple[str, Answer]]]:
+    """What each counter's query brings, by version."""
+    versions = look.query.versions
+    queries = [rendered(each, look.variables(version)) for each in templates for version in versions]
+    answers = await _answers(server, reaching(queries, look.window, look.interval), look.now)
+    parts = [answers[start : start + len(versions)] for start in range(0, len(answers), len(versions))]
+    return [list(zip(versions, part, strict=True)) for part in parts]
+
+
+async def _answers(server: PrometheusServer, queries: Iterable[str], now: datetime) -> list[Answer]:
+    return await asyncio.gather(*(server.ask(query, now) for query in queries))
 
 
 def why(error: Exception) -> str:
@@ -138,14 +150,8 @@ def why(error: Exception) -> str:
         case Broken():
             return f"the query gives {error}"
         case QueryRefused():
-            return f"Prometheus refuses the query: {error}{_what_to_do(str(error))}"
+            return f"Prometheus refuses the query: {error}"
         case Unavailable():
             return error.message + (f" ({error.hint})" if error.hint else "")
         case _:
             return f"the query can't be sent: {error}"
-
-
-def _what_to_do(refusal: str) -> str:
-    if NO_SELECTOR not in refusal:
-        return ""
-    return " (name a counter, as in my_errors_total{version=...}: it is differenced here, without rate() or sum())"

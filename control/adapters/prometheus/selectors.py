@@ -8,9 +8,11 @@
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
+
+from promql_parser import VectorSelector, parse
 
 REQUESTS = "istio_requests_total"
 DURATIONS = "istio_request_duration_milliseconds_bucket"
@@ -46,6 +48,19 @@ def retries(subjects: Iterable[Subject], window: timedelta) -> str:
 def up(instances: Iterable[str], window: timedelta) -> str:
     """Whether these targets could be scraped. Prometheus itself writes it, for as long as it knows a target."""
     return f"up{{instance=~{quoted(any_of(instances))}}}{span(window)}"
+
+
+def reaching(queries: Sequence[str], window: timedelta, step: timedelta) -> list[str]:
+    """Counters' queries so that they reach back over the window: plain selectors bring the samples themselves. If any
+    of them is more than a selector (a sum of two counters), all are evaluated at the same moments, a step apart.
+
+    Examples: a and b are a[45000ms] and b[45000ms]; a and b + c are (a)[45000ms:15000ms] and (b + c)[45000ms:15000ms].
+    Raises: ValueError for what is no PromQL.
+    """
+    if all(isinstance(parse(each), VectorSelector) for each in queries):
+        return [each + span(window) for each in queries]
+    steps = f"{span(window)[:-1]}:{span(step)[1:]}"
+    return [f"({each}){steps}" for each in queries]
 
 
 def span(window: timedelta) -> str:

@@ -36,8 +36,8 @@ class PrometheusServer:
         except NoAnswer as error:
             raise self._unavailable(str(error)) from error
         except (aiohttp.ClientError, TimeoutError, OSError) as error:
-            words = str(error) or f"no answer within {self._access.timeout_s:g} s"
-            raise self._unavailable(words, "is it running, and is TIDEGATE_PROMETHEUS_URL its address?") from error
+            hint = "is it running, and is TIDEGATE_PROMETHEUS_URL its address?"
+            raise self._unavailable(self._words(error), hint) from error
 
     async def _post(self, form: dict[str, str]) -> bytes:
         session = self._opened()
@@ -67,6 +67,17 @@ class PrometheusServer:
         if response.status == 404:
             return self._unavailable(status, "does its API have a path prefix? It belongs into TIDEGATE_PROMETHEUS_URL")
         return self._unavailable(status)
+
+    def _words(self, error: Exception) -> str:
+        match error:
+            case TimeoutError():
+                return f"no answer within {self._access.timeout_s:g} s"
+            case aiohttp.ClientConnectorCertificateError():
+                return str(error.certificate_error)
+            case aiohttp.ClientConnectorError():
+                return (error.os_error.strerror or str(error.os_error)).lower()
+            case _:
+                return str(error) or type(error).__name__
 
     def _unavailable(self, words: str, hint: str = "") -> Unavailable:
         return Unavailable(f"Prometheus at {self._access.place} could not be asked: {words}", hint=hint)

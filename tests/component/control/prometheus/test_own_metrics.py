@@ -25,6 +25,7 @@ CLUSTER = 'envoy_cluster_name="outbound|50051|{{ version }}|{{ host }}"'
 RETRIED = RatioQuery(
     bad=f"envoy_cluster_upstream_rq_retry{{{CLUSTER}}}", total=f"envoy_cluster_upstream_rq_completed{{{CLUSTER}}}"
 )
+TWICE = RatioQuery(bad=f"{RETRIED.bad} + {RETRIED.bad}", total=f"{RETRIED.total} + {RETRIED.total}")
 SLOW = HistogramQuery(f"envoy_cluster_upstream_rq_time_bucket{{{CLUSTER}}}", unit=Unit.MS)
 MEMBERS = GaugeQuery(f"max(envoy_cluster_membership_healthy{{{CLUSTER}}})", low=1)
 
@@ -34,12 +35,15 @@ TROUBLES: Mapping[str, tuple[Query, str]] = {
         replace(RETRIED, bad=f"envoy_cluster_upstream_rq_time_bucket{{{CLUSTER}}}"),
         "several series where one was promised; they differ in le",
     ),
-    "summed": (
-        replace(RETRIED, bad=f"sum(envoy_cluster_upstream_rq_retry{{{CLUSTER}}})"),
-        "ranges only allowed for vector selectors (name a counter",
+    "refused": (
+        replace(RETRIED, bad=f"label_replace({RETRIED.bad}, 'a', '$1', 'b', '(')"),
+        "Prometheus refuses the query: ",
     ),
     "nothing-by-nothing": (GaugeQuery("vector(0) / vector(0)"), "the query gives NaN"),
-    "each-proxy": (GaugeQuery(f"envoy_cluster_membership_healthy{{{CLUSTER}}}"), "several series where one was promised; they differ in instance"),
+    "each-proxy": (
+        GaugeQuery(f"envoy_cluster_membership_healthy{{{CLUSTER}}}"),
+        "several series where one was promised; they differ in instance",
+    ),
 }  # fmt: skip
 
 
@@ -48,7 +52,7 @@ def own(**queries: Query) -> MetricsQuery:
 
 
 async def test_three_kinds_count_what_the_envoys_counted(tmp_path: Path) -> None:
-    query = own(retried=RETRIED, slow=SLOW, members=MEMBERS)
+    query = own(retried=RETRIED, twice=TWICE, slow=SLOW, members=MEMBERS)
     async with (
         running_mesh(tmp_path) as mesh,
         backend("v1", f"{mesh.net}.11:50051"),
@@ -117,10 +121,12 @@ async def counted(
     totals = dict.fromkeys(sent, 0)
     for key, ratio in found.ratios["retried"].items():
         totals[key.version] += ratio.n
+    for key, ratio in found.ratios.get("twice", {}).items():
+        totals[key.version] += ratio.n
     slow = dict.fromkeys(sent, 0)
     for key, buckets in found.histograms["slow"].items():
         slow[key.version] += max(buckets.values())
-    return found if totals == slow == sent else None
+    return found if slow == sent and totals == {version: 3 * n for version, n in sent.items()} else None
 
 
 async def told(metrics: PrometheusMetrics, query: MetricsQuery) -> Reading | None:

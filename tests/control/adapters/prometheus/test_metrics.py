@@ -17,6 +17,7 @@ from control.engine.readings import Counts, Ratio, SeriesKey
 from control.errors import Unavailable
 from control.ports import MetricsQuery
 from control.spec import GaugeQuery, HistogramQuery, RatioQuery, Source, Unit, UserMetric
+from control.spec.metric import Query
 from tests.support.control_time import NOON, StillClock
 from tests.support.prometheus_scripted import ScriptedPrometheus, scripted
 
@@ -187,21 +188,36 @@ async def test_metrics_of_ones_own() -> None:
     assert (found.series, found.troubles) == ({}, {})
 
 
-async def test_a_ratio_and_what_a_query_may_name() -> None:
+@pytest.mark.parametrize(
+    ("query", "sent"),
+    [
+        (
+            RatioQuery('x{v="{{ version }}",n="{{ namespace }}",h="{{ host }}",s="{{ service }}"}', "all"),
+            ['x{v="v1",n="default",h="echo.default.svc.cluster.local",s="echo"}[75000ms]', "all[75000ms]"],
+        ),
+        (
+            RatioQuery('a{v="{{ version }}"} + b', "all"),
+            ['(a{v="v2"} + b)[75000ms:15000ms]', "(all)[75000ms:15000ms]"],
+        ),
+        (GaugeQuery('rate(x{v="{{ version }}"}[{{ interval }}])'), ['rate(x{v="v1"}[75000ms])']),
+    ],
+    ids=["selectors bring samples", "a sum is looked at once a scrape", "a rate over five scrapes"],
+)
+async def test_what_is_sent(query: Query, sent: list[str]) -> None:
     server = ScriptedPrometheus()
-    bad = 'x{v="{{ version }}",n="{{ namespace }}",h="{{ host }}",s="{{ service }}"}'
     async with reading(server) as metrics:
-        await metrics.read(replace(OWN, metrics=(replace(MISSES, query=RatioQuery(bad, "all")),)))
-    assert 'x{v="v2",n="default",h="echo.default.svc.cluster.local",s="echo"}[75000ms]' in server.queries
+        await metrics.read(replace(OWN, metrics=(UserMetric("mine", query),)))
+    assert set(sent) <= set(server.queries)
 
 
-REFUSAL = {"status": "error", "errorType": "bad_data", "error": "1:7: ranges only allowed for vector selectors"}
+REFUSAL = {"status": "error", "errorType": "execution", "error": "invalid regular expression"}
 TWO = matrix((own("v1", route="/a", method="GET"), [(3, 1)]), (own("v1", route="/a", method="PUT"), [(3, 1)]))
 OLD = {"miss": matrix(), 'all{v="v1"}': matrix((own("v1"), [(50, 1)]))}
 TROUBLES = [
     ("several series", MISSES, {'all{v="v1"}': TWO}, "they differ in method ('GET', 'PUT')"),
     ("NaN", DEPTH, {'depth{v="v1"}': matrix((own("v1"), [(0, float("nan"))]))}, "gives NaN"),
-    ("no selector", MISSES, {"miss": REFUSAL}, "it is differenced here, without rate() or sum()"),
+    ("refused", MISSES, {"miss": REFUSAL}, "Prometheus refuses the query: invalid regular expression"),
+    ("no PromQL", replace(MISSES, query=RatioQuery("a +", "b")), {}, "the query can't be sent"),
     ("a variable that is none", replace(DEPTH, query=GaugeQuery('x{a="{{ vers }}"}')), {}, "the query can't be sent"),
     ("its target is down", MISSES, {**OLD, "up{": matrix(({"instance": "a:1"}, [(3, 0)]))}, "not scraped: a:1"),
     ("its targets are gone", MISSES, {**OLD, "up{": matrix()}, "no process that counts it was scraped lately"),
