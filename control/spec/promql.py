@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping
 
 VARIABLES = ("namespace", "host", "service", "version", "interval")
-"""`service` is the host's first label, `interval` the time between two looks; it alone may stand outside quotes."""
+"""`service` is the host's first label, `interval` five scrape intervals; it alone may stand outside quotes."""
 BARE = "interval"
 _TEMPLATE = re.compile(r"\{\{\s*(.*?)\s*\}\}", re.DOTALL)
 _PART = re.compile(
