@@ -40,7 +40,8 @@ class Judged:
 
     `action`, `to`: the course, and the share that it leads to. `rows`: every test; `leading` the one to name.
     `log_total`: evidence for harm of all tests together; `fail_at`, `pass_at`: log E from which there is harm, and from
-    which a test is proven. Units: `excess`, `budget` failed requests; `upper` excess failed requests a request.
+    which a test is proven. Units: `excess`, `chance` (the excess that bad luck explains, 3 sd) and `budget` failed
+    requests; `upper` excess failed requests a request.
     """
 
     verdict: Verdict = Verdict.NO_DATA
@@ -56,12 +57,13 @@ class Judged:
     hold_at: float = math.inf
     upper: float = 1.0
     excess: float = 0.0
+    chance: float = 0.0
     budget: float = math.inf
     cap: float = 1.0
 
     @property
     def spent(self) -> bool:
-        return self.excess >= self.budget
+        return self.excess >= self.budget and self.excess >= self.chance
 
     @property
     def guard_broken(self) -> bool:
@@ -107,7 +109,7 @@ def weighed(shift: TrafficShift, state: ShiftState, seen: Observation, now: date
 
 def _with_findings(judged: Judged, shift: TrafficShift, state: ShiftState, terms: Terms, now: datetime) -> Judged:
     found = findings(terms, Tide.of(terms, state.tide.values))
-    way = course(terms, found, standing(state, judged.cap, now))
+    way = course(_led(shift, terms), found, standing(state, judged.cap, now))
     rows = comparisons(terms, found)
     return replace(
         judged,
@@ -118,7 +120,15 @@ def _with_findings(judged: Judged, shift: TrafficShift, state: ShiftState, terms
         log_total=float(found.log_total[0]),
         upper=float(found.upper[0]),
         excess=float(found.excess[0]),
+        chance=3.0 * float(found.excess_sd[0]) if isinstance(shift.strategy, StepStrategy) else 0.0,
     )
+
+
+def _led(shift: TrafficShift, terms: Terms) -> Terms:
+    """The terms that lead. Who walks by fixed steps never planned how many requests that takes, so that a budget was
+    not refused for being small: it is only spent by more than bad luck (`Judged.spent`).
+    """
+    return terms if isinstance(shift.strategy, EvidenceStrategy) else replace(terms, budget=math.inf)
 
 
 def _leading(rows: tuple[Comparison, ...], found: Findings) -> Comparison:

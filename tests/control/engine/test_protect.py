@@ -73,6 +73,9 @@ COSTS = {
     "where it was parked": (state(Phase.PARKED, "0", **SPENT), Cause.BUDGET_SPENT, BACK),
     "on its way back it goes at once": (state(ROLLING, "1/20", **SPENT), Cause.BUDGET_SPENT, BACK),
     "harm is told as harm": (state(tide=tide(harm=HARM, excess=50.0)), Cause.HARM_FOUND, BACK),
+    "what bad luck explains spends nothing by fixed steps": (
+        state(tide=tide(excess=50.0, excess_variance=np.array([300.0]))), Cause.STEP_ENTERED, Event.ADVANCE,
+    ),
     "what is back costs nothing more": (
         state(ROLLING, "0", **SPENT, window=Window(3, 9, 9, 9, 9)), Cause.AWAITING_DRAIN, None,
     ),
@@ -204,3 +207,9 @@ def test_several_metrics_are_blamed_by_what_they_say() -> None:
     now = state(watched=watched, tide=tide(watched, harm=(CLEAR, CLEAR, HARM), counts=(410, 12, 3702, 13)))
     found = decided(by_evidence(), now, seen())
     assert (found.cause, found.facts["metric"], found.facts["test"]) == (Cause.HARM_FOUND, "latency", "latency>250ms")
+
+
+def test_by_evidence_the_budget_was_checked_before_it_began() -> None:
+    """So that it holds to the letter."""
+    noisy = state(tide=tide(excess=50.0, excess_variance=np.array([300.0])))
+    assert decided(by_evidence(), noisy, seen()).cause is Cause.BUDGET_SPENT
