@@ -50,7 +50,8 @@ def watched_of(
     edges, unwatched = _edges(shift, reading)
     if not retries and any(_name(each) == BuiltInName.ATTEMPTS for each in shift.metrics):
         unwatched[BuiltInName.ATTEMPTS.value] = "no route repeats a failed try"
-    tests = (test for metric in shift.metrics for test in _tests(metric, edges, retries))
+    tries = retries + 1 if retries and shift.source is Source.PROMETHEUS else retries  # failed tries may stand in there
+    tests = (test for metric in shift.metrics for test in _tests(metric, edges, tries))
     return Watched(
         tests=tuple(replace(test, prior=_known_of(test, before)) for test in tests),
         edges_ms=edges,
@@ -195,12 +196,12 @@ def _longest_s(shift: TrafficShift, reading: Reading) -> float:
     return UNMEASURED_S if unknown else known
 
 
-def _tests(metric: Metric, edges: Mapping[str, tuple[float, ...]], retries: int) -> tuple[Test, ...]:
+def _tests(metric: Metric, edges: Mapping[str, tuple[float, ...]], tries: int) -> tuple[Test, ...]:
     name = _name(metric)
     tests: tuple[Test, ...]
     match metric:
         case BuiltIn(name=BuiltInName.ATTEMPTS):
-            return (replace(_test(metric, name), tries=retries),) if retries else ()
+            return (replace(_test(metric, name), tries=tries),) if tries else ()
         case BuiltIn(name=BuiltInName.LATENCY) | UserMetric(query=HistogramQuery()):
             found = edges.get(name, ())
             sign, unit = "<" if _more_is_better(metric) else ">", _unit(metric)

@@ -139,6 +139,11 @@ def test_failed_requests_cost_budget_and_a_try_counts_as_often_as_it_may_be_repe
     assert [name for name, each in by_name.items() if each.tries == 2] == ["attempts"]
 
 
+def test_where_failed_tries_may_stand_in_for_retries_the_last_one_counts_too() -> None:
+    found = watched(replace(BASE, source=Source.PROMETHEUS)).tests
+    assert [test.tries for test in found if test.metric == "attempts"] == [3]
+
+
 BUDGETS = {
     "as asked for": (replace(BASE, budget=7.0), 1000.0, 7.0),
     "50 at most": (BASE, 50.0, 50.0),
