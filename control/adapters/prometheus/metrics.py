@@ -23,6 +23,7 @@ from control.adapters.prometheus.rounds import milliseconds
 from control.adapters.prometheus.selectors import Subject
 from control.adapters.prometheus.server import PrometheusServer
 from control.adapters.prometheus.slots import Part
+from control.adapters.prometheus.streams import Stream
 from control.engine.readings import Reading
 from control.errors import Unavailable
 from control.ports import Clock, MetricsQuery
@@ -56,13 +57,13 @@ class PrometheusMetrics:
         now = self._clock.now()
         window = self._window(query.since, now)
         present, own = await asyncio.gather(self._counted(query, window, now), self._own.read(query, window, now))
-        found = readings((*present.streams, *own.streams), query.since, now)
+        found = readings((*present.streams, *own.streams), query.since, now, self._awaited(query, present))
         return replace(found, unread=present.unread, gauges=own.gauges, troubles=own.troubles)
 
     async def _counted(self, query: MetricsQuery, window: timedelta, now: datetime) -> Present:
         if query.source is not Source.PROMETHEUS:
             return Present()
-        subject = Subject(full_host(query.host, query.namespace), query.versions)
+        subject = _subject(query)
         table = await self._grouped.table(subject, window)
         if retries_are_counted(table, subject):
             self._by_envoy.add(subject)
@@ -70,6 +71,14 @@ class PrometheusMetrics:
         present = await self._presence.of(subject, found, now)
         self._some_caller_scraped(subject, present, now)
         return present
+
+    def _awaited(self, query: MetricsQuery, present: Present) -> Iterable[Stream]:
+        """Whose scrapes must come together: requests and the failed tries that stand for their retries are counted by
+        different processes, and what one of them has counted alone is no rate.
+        """
+        if query.source is not Source.PROMETHEUS or _subject(query) in self._by_envoy:
+            return ()
+        return [stream for stream in present.streams if stream.process in present.scraped]
 
     def _some_caller_scraped(self, subject: Subject, present: Present, now: datetime) -> None:
         """Counters of callers that are all old say nothing about now: that is blindness, not silence."""
@@ -94,3 +103,7 @@ class PrometheusMetrics:
 
     async def _up(self, instances: Iterable[str], now: datetime) -> Iterable[Series]:
         return await asked(self._server, selectors.up(instances, KNOWN_TARGETS), now)
+
+
+def _subject(query: MetricsQuery) -> Subject:
+    return Subject(full_host(query.host, query.namespace), query.versions)

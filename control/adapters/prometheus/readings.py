@@ -14,11 +14,13 @@ Numbers = dict[tuple[Part, float], int]
 K = TypeVar("K", SeriesKey, PodKey)
 
 
-def readings(streams: Sequence[Stream], since: datetime | None, otherwise: datetime) -> Reading:
-    """The newest reading, with those missed since `since` in its `earlier`. Its time is that of the newest scrape;
-    with nothing newer it is `since`, and with nothing at all `otherwise`.
+def readings(
+    streams: Sequence[Stream], since: datetime | None, otherwise: datetime, awaited: Iterable[Stream] = ()
+) -> Reading:
+    """The newest reading, with those missed since `since` in its `earlier`. Its time is that of the newest scrape (of
+    the newest that all `awaited` were in); with nothing newer it is `since`, and with nothing at all `otherwise`.
     """
-    ends = rounds(streams, None if since is None else milliseconds(since))
+    ends = rounds(streams, None if since is None else milliseconds(since), awaited)
     if not ends:
         return reading(since or otherwise, streams)
     made = [reading(moment(end), streams) for end in ends]

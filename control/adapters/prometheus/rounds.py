@@ -12,11 +12,12 @@ from control.adapters.prometheus.slots import Slot
 from control.adapters.prometheus.streams import Stream
 
 
-def rounds(streams: Sequence[Stream], since: int | None) -> tuple[int, ...]:
+def rounds(streams: Sequence[Stream], since: int | None, awaited: Iterable[Stream] = ()) -> tuple[int, ...]:
     """The moments at which a round was complete, in milliseconds since 1970, oldest first. Without `since` only the
-    newest scrape counts.
+    newest scrape counts. A last round that lacks any of `awaited` is left for the next look.
 
-    Example: scrapes of a at 1 and 4, of b at 2 and 5, since 0: rounds end at 2 and 5.
+    Example: scrapes of a at 1 and 4, of b at 2 and 5, since 0: rounds end at 2 and 5. Before the scrape at 5: at 2 and
+    4, or at 2 alone if b is awaited.
     """
     if since is None:
         return (max(stream.newest for stream in streams),) if streams else ()
@@ -28,7 +29,8 @@ def rounds(streams: Sequence[Stream], since: int | None) -> tuple[int, ...]:
             ends.append(scrapes[place - 1][0])
             seen.clear()
         seen.add(n)
-    return (*ends, scrapes[-1][0]) if scrapes else ()
+    whole = {id(each) for each in awaited} <= {id(streams[n]) for n in seen}
+    return (*ends, scrapes[-1][0]) if scrapes and whole else tuple(ends)
 
 
 def counted(streams: Iterable[Stream], at: int) -> dict[Slot, int]:

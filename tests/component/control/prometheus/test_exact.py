@@ -3,18 +3,21 @@
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
 from aiohttp import web
 
-from control.engine.readings import Tally
+from control.adapters.prometheus.access import Access
+from control.adapters.prometheus.history import PrometheusHistory
+from control.adapters.prometheus.server import PrometheusServer
+from control.engine.readings import Reading, Tally, tally
 from control.ports import MetricsQuery
 from control.spec import Source
 from tests.support.mesh_wait import until
 from tests.support.prometheus_reading import Learner, adapter, now, reading
-from tests.support.prometheus_server import Target, prometheus
+from tests.support.prometheus_server import PrometheusProcess, Target, prometheus
 
 SERVICE = "echo.default.svc.cluster.local"
 QUERY = MetricsQuery("default", "echo", ("v1", "v2"), source=Source.PROMETHEUS)
@@ -106,3 +109,15 @@ async def test_what_happened_while_we_were_away_is_replayed_and_counts_once(tmp_
         assert times == sorted(set(times))
         learner.learn(again)
         assert learner.total["v1"] == truth, "what is brought twice counts once"
+        past = await history(server, query, found.at)
+    assert sum((tally(counts) for counts in past.series.values()), Tally()) == truth
+
+
+async def history(server: PrometheusProcess, query: MetricsQuery, end: datetime) -> Reading:
+    """The same time, as a window of the past."""
+    asked = PrometheusServer(Access(server.url))
+    assert query.since is not None
+    try:
+        return await PrometheusHistory(asked, interval=server.interval).window(query, query.since, end)
+    finally:
+        await asked.close()

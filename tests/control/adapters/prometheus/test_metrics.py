@@ -146,6 +146,26 @@ async def test_retries_stay_counted_by_the_proxies_once_they_were() -> None:
     assert retries == [{"echo-0": 2}, {"gw-0": 4}, {}], "failed tries don't stand in for them any more"
 
 
+async def test_failed_tries_come_together_with_the_requests_that_they_belong_to() -> None:
+    pod = request(code=14, reporter="destination", pod="echo-0", instance="10.0.0.9:15020")
+    server = ScriptedPrometheus(
+        bodies={"istio_requests_total": matrix((request(), [(18, 5), (3, 9)]), (pod, [(20, 2), (5, 4)]))}
+    )
+    query = replace(QUERY, since=NOON - timedelta(seconds=18))
+    async with reading(server) as metrics:
+        both = await metrics.read(query)
+    server.bodies["istio_requests_total"] = matrix((request(), [(18, 5), (3, 9)]), (pod, [(20, 2)]))
+    async with reading(server) as metrics:
+        waits = await metrics.read(query)
+    server.bodies["envoy_cluster_upstream_rq_retry"] = matrix(
+        ({"cluster_name": "outbound|80|v1|echo.default.svc.cluster.local", "pod": "gw-0"}, [(18, 0), (3, 1)])
+    )
+    async with reading(server) as metrics:
+        by_envoy = await metrics.read(query)
+    ages = [(NOON - each.at).total_seconds() for each in (both, waits, by_envoy)]
+    assert ages == [3, 18, 3], "only what different processes count must come together"
+
+
 async def test_a_refused_query_of_ours_is_told_with_the_query() -> None:
     body = {"status": "error", "errorType": "bad_data", "error": "unknown unit"}
     async with reading(ScriptedPrometheus(400, body)) as metrics:

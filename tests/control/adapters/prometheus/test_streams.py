@@ -99,6 +99,15 @@ def test_without_any_scrape_nothing_is_newer() -> None:
     assert rounds([], None) == ()
 
 
+def test_a_round_waits_for_those_that_are_awaited_until_the_next_one_begins() -> None:
+    a, b = (of(each)[each.labels["instance"]] for each in (ended("0", "a", s1=1, s4=2), ended("0", "b", s2=1)))
+    assert rounds([a, b], 0, [a, b]) == (2000,), "b's next scrape is still to come"
+    assert rounds([a, b], 0, [a]) == (2000, 4000)
+    assert rounds([a, b], 2000, [a, b]) == ()
+    (late,) = of(ended("0", "a", s1=1, s4=2, s7=3)).values()
+    assert rounds([late, b], 2000, [late, b]) == (4000,)
+
+
 def test_a_scrape_that_one_family_does_not_have_yet_is_left_for_the_next_look() -> None:
     requests = counters([ended("0", "a", s1=5, s2=9), ended("0", "b", s2=1)], process, slots)
     durations = counters([ended("1", "a", s1=5)], process, slots)
