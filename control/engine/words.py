@@ -149,8 +149,8 @@ WORDS: dict[Cause, Words] = {
         "requests of {stable} must be counted, twice",
     ),
     Cause.EDGES_UNKNOWN: Words(
-        "{measured} of {stable} were measured since the shift was applied, too few to tell what slow means here",
-        "{fewest} must be; without any that are measured it begins all the same",
+        "{measured} of {stable} came since the shift was applied, {fewest} tell what slow means here",
+        "more must come; where none of them is timed, it begins all the same",
     ),
     Cause.BUDGET_TOO_SMALL: Words(
         "a budget of {budget} failed requests is too small here: a {canary} as good as {stable} ({failing} fail) could "

@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from control.engine.decision import Cause
-from control.engine.counting import WEIGHTS, Metric
 from control.engine.phase import REFUSALS, Phase, Verdict
 from control.engine.words import WORDS
+from control.spec.metric import BUILT_IN, BuiltInName
 from control.view.metrics import TITLE_OF_METRIC
 from control.view.shift import HEADLINE_OF_PHASE
 
@@ -44,8 +44,8 @@ def test_a_verdict_is_explained(verdict: Verdict) -> None:
     assert f"| {verdict.value} |" in SHIFTS
 
 
-@pytest.mark.parametrize("metric", Metric)
-def test_a_metric_has_its_weight_its_title_and_its_meaning(metric: Metric) -> None:
-    assert WEIGHTS[metric] > 0
+@pytest.mark.parametrize("metric", BuiltInName)
+def test_a_metric_has_its_weight_its_title_and_its_meaning(metric: BuiltInName) -> None:
+    assert BUILT_IN[metric].weight > 0
     assert TITLE_OF_METRIC[metric.value]
     assert f"| `{metric.value}` |" in EVIDENCE
