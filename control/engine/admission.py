@@ -5,15 +5,16 @@ from collections.abc import Iterable
 from control.engine.phase import Phase
 from control.engine.state import ShiftState
 from control.errors import Refused
-from control.spec import TrafficShift
+from control.spec import Mode, TrafficShift
 from mesh.traffic import RouteRef
 
 
 def admit(shift: TrafficShift, others: Iterable[TrafficShift], state: ShiftState | None = None) -> None:
     """Raises: Refused when another shift moves one of its routes, or when it would begin from a version without
-    traffic.
+    traffic. One that only observes moves none.
     """
-    for other in others:
+    moving = [] if shift.mode is Mode.OBSERVE else [other for other in others if other.mode is Mode.CONTROL]
+    for other in moving:
         shared = next(
             (ref for ref in shift.target.routes for taken in other.target.routes if same_route(ref, taken)), None
         )

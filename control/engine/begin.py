@@ -88,14 +88,20 @@ def needed_budget(shift: TrafficShift, watched: Watched, failing: float, per_s: 
             below_all = [each for each in plan(shift.strategy, per_s) if each.share < 1]
             planned = [(per_s * float(each.share) * (each.ends - each.begins).total_seconds(), each.share)
                        for each in below_all]  # fmt: skip
-            return hypot(*(budget_needed(failing, requests, float(share)) for requests, share in planned))
+            phi = _phi(watched)
+            return hypot(*(budget_needed(failing, requests, float(share), phi) for requests, share in planned))
         case EvidenceStrategy():
             terms = terms_of(shift, watched)
             share = float(shift.strategy.bake_at) if shift.strategy.bake_for else terms.learn_at
             proofs = (requests_needed(terms, index, failing, share) for index, test in enumerate(terms.tests)
                       if test.counted)  # fmt: skip
             baked = per_s * share * shift.strategy.bake_for.total_seconds()
-            return budget_needed(failing, max([baked, *filter(isfinite, proofs)]), share)
+            return budget_needed(failing, max([baked, *filter(isfinite, proofs)]), share, _phi(watched))
+
+
+def _phi(watched: Watched) -> float:
+    """The dispersion of failures that earlier shifts showed; 1 where they say nothing."""
+    return max((test.prior.phi for test in watched.tests if test.counted and test.prior.weight > 0), default=1.0)
 
 
 def _carrying(at: Situation) -> Decision | None:

@@ -69,7 +69,9 @@ async def _route(
     except TidegateError as error:
         return RouteNow(route_key(ref), str(ref), problem=_cause(error), message=words(error)), None
     route = _as_it_stands(view, state.subject.split(state.share))
-    if route.problem is None and state.intent is None:
+    if state.subject.mode is Mode.OBSERVE:
+        route = _only_seen(route)
+    elif route.problem is None and state.intent is None:
         route = _checked(route, view, shift, state)
     return _with_proxies(route, await _acknowledgement(ports, ref, view.revision)), view
 
@@ -104,10 +106,13 @@ def _as_it_stands(view: RouteView, split: TrafficSplit) -> RouteNow:
         return _refused(route, error)
 
 
+def _only_seen(route: RouteNow) -> RouteNow:
+    """Who only observes never writes: what could not be written, or is in place by chance, is nothing to it."""
+    return replace(route, in_place=False, problem=None) if route.problem is Cause.WEIGHT_REFUSED else route
+
+
 def _checked(route: RouteNow, view: RouteView, shift: TrafficShift, state: ShiftState) -> RouteNow:
-    """Before anything is written: can every step be written at all? Who only observes writes none."""
-    if state.subject.mode is Mode.OBSERVE:
-        return route
+    """Before anything is written: can every step be written at all?"""
     try:
         for share in shift.strategy.shares:
             weight_patch(view, state.subject.split(share))

@@ -67,7 +67,12 @@ async def reconcile(ports: Ports, key: tuple[str, str], now: datetime) -> Outcom
     written = await _write(ports, shift, after, seen, now)
     done = await _entered(ports, shift, confirmed(after, written, now), judged)
     await _settle(ports, replace(stored, version=version), after, done)
-    return Outcome(_next_tick(shift, after, decision, written, now), changed=decision != before.decision)
+    return Outcome(_next_tick(shift, after, decision, written, now), changed=_is_news(decision, before))
+
+
+def _is_news(decision: Decision, before: ShiftState) -> bool:
+    """Holding for the same cause is none, though its numbers grow with every look."""
+    return decision.event is not None or decision.cause is not before.decision.cause
 
 
 def weighed(shift: TrafficShift, state: ShiftState, found: Look, now: datetime) -> ShiftState:

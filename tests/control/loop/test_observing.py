@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from control.engine.phase import Phase, Verb
 from control.errors import Refused
 from control.spec import TrafficShift
-from tests.support.fake_ports import Behaviour, World
+from tests.support.fake_ports import Behaviour, World, virtual_service
 from tests.support.shifts import (
     apply,
     by_evidence,
@@ -71,6 +71,16 @@ def test_without_traffic_on_the_canary_there_is_nothing_to_see() -> None:
     apply(world, OBSERVED["evidence"])
     run_for(world, timedelta(minutes=5))
     assert (phase_of(world), world.writes, status_of(world)["verdict"]) == (Phase.PROGRESSING, [], "no data")
+
+
+def test_weights_that_we_could_not_write_are_none_of_its_business() -> None:
+    world = World(rps=50)
+    for document, route in (("translator", "primary"), ("edge", None)):
+        world.write(virtual_service(document, route, weights={"v1": 0, "v2": 0, "v3": 100}), document)
+    apply(world, OBSERVED["steps"])
+    run_for(world, timedelta(seconds=20))
+    assert (phase_of(world), world.writes) == (Phase.PROGRESSING, [])
+    assert status_of(world)["reason"] == "no answer of v2 was counted at 10 %; no data is no verdict"
 
 
 def test_what_others_do_to_the_weights_is_followed_not_fought() -> None:

@@ -1,5 +1,6 @@
 """People come first: their changes, their commands, their edits, and what the shift does about each."""
 
+from dataclasses import replace
 from datetime import timedelta
 from fractions import Fraction
 
@@ -300,6 +301,12 @@ def test_two_shifts_on_one_route_are_refused() -> None:
     with pytest.raises(Refused, match="is moved by default/translator already"):
         admit(other, [shift()])
     admit(shift(), [shift()])
+
+
+def test_who_only_observes_stands_beside_who_moves_the_traffic() -> None:
+    watching = replace(shift(more="mode: observe"), name="other")
+    admit(watching, [shift()])
+    admit(shift(), [watching])
 
 
 def test_an_edited_promoted_shift_stays_promoted() -> None:
