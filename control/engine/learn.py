@@ -75,8 +75,14 @@ def _weighed(shift: TrafficShift, state: ShiftState, new: Increments, seen: Obse
     terms = terms_of(shift, state.watched)
     at = _moment(state, new, seen)
     poll, waiting = poll_of(new, state.watched, terms, at, state.cursor.waiting)
-    grown = replace(state, cursor=replace(state.cursor, waiting=waiting))
-    return _grown(grown, terms, poll), compares(poll) and at.settled(state.watched.longest_s)
+    known = replace(state, cursor=replace(state.cursor, waiting=waiting))
+    grown = _grown(known, terms, poll) if _tells(poll) else known
+    return grown, compares(poll) and at.settled(state.watched.longest_s)
+
+
+def _tells(poll: Poll) -> bool:
+    """Is there anything in it? Silence says nothing."""
+    return any(each.any() for each in (poll.canary, poll.stable, poll.canary_pods, poll.stable_pods))
 
 
 def _without_waiting(state: ShiftState) -> ShiftState:
