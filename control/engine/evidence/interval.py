@@ -48,7 +48,7 @@ ABOVE = tuple(1.0 / times for times in BELOW)
 COVERED = 0.95
 """How often both bounds hold, at all looks together: half of the rest is each one's."""
 FACTORS = np.array(BELOW + ABOVE)
-PARTS = 5
+PARTS = 7
 _LOG_BAR = math.log(2.0 / (1.0 - COVERED))
 _STEPS, _NEAR = 40, 1e-9
 
@@ -57,8 +57,9 @@ _STEPS, _NEAR = 40, 1e-9
 class Sums:
     """What all polls so far add up to, for each run and test: L and N of each factor, and the parts of the estimates.
 
-    Units: `below` and `above` of shape (runs, tests, factors, 2), `weighted` of shape (runs, tests, 5): sums of bad
-    requests, each version's times the other's share, of weights, of the ratio's variance, and of canary requests.
+    Units: `below` and `above` of shape (runs, tests, factors, 2), `weighted` of shape (runs, tests, 7): the sums of
+    differences times weights and of weights; and, windows of warming up left out, the sums of bad requests, each
+    version's times the other's share, of weights, of the ratio's variance, and of canary requests.
     """
 
     below: Floats
@@ -66,7 +67,7 @@ class Sums:
     weighted: Floats
 
     def numbers(self) -> list[float]:
-        """A run of length 1 as floats, bit for bit: 29 a test."""
+        """A run of length 1 as floats, bit for bit: 31 a test."""
         return [float(each) for field in fields(self) for each in np.ravel(getattr(self, field.name)[0])]
 
     @staticmethod
@@ -105,13 +106,13 @@ def fresh_interval(terms: Terms, runs: int = 1) -> Sums:
 def widen(terms: Terms, tide: Tide, sums: Sums, poll: Poll) -> Sums:
     """The sums with what one poll adds: one call beside `weigh`, with the same terms, tide before the poll, and poll.
 
-    The lower bound speaks of harm and takes the polls that may count as such; the upper one those that may count as
-    proof. A window of warming up counts for neither, being no fair comparison.
+    The lower bound speaks of harm and takes the polls that may count as such; the upper one those of settled weights.
+    Windows of warming up are part of what callers saw, and of the difference, but not of what releases are like.
     """
     column = columns(terms)
     phi = dispersion(tide, column, poll.canary.sum(axis=2), poll.stable.sum(axis=2))
     added = _added(poll, phi, phi * column.tries)
-    harm, proof = (each[:, None, None] for each in (poll.harm & ~poll.warm, poll.proof & ~poll.warm))
+    harm, proof = (each[:, None, None] for each in (poll.harm, poll.proof))
     return Sums(
         sums.below + np.where(proof[..., None], added[..., : len(BELOW), :], 0.0),
         sums.above + np.where(harm[..., None], added[..., len(BELOW) :, :], 0.0),
@@ -139,15 +140,17 @@ def _compared(poll: Poll) -> Floats:
     both = (n_c > 0) & (n_s > 0)
     share = np.where(both, n_c / np.where(both, n_c + n_s, 1.0), 0.0)
     rest = np.where(both, 1.0 - share, 0.0)
-    parts = [x * rest, y * share, n_c * rest, (x + y) * share * rest, np.where(both, n_c, 0.0)]
-    return np.asarray(np.stack(parts, axis=-1).sum(axis=-2))
+    of_both = [x * rest, y * share, n_c * rest, (x + y) * share * rest, np.where(both, n_c, 0.0)]
+    parts = np.stack(of_both, axis=-1).sum(axis=-2)
+    warmed_up = np.where(poll.warm[:, None, None], 0.0, parts)
+    return np.concatenate([parts[..., :1] - parts[..., 1:2], parts[..., 2:3], warmed_up], axis=-1)
 
 
 def interval(terms: Terms, sums: Sums) -> Difference:
     """The difference and its bounds: wrong at any time of a run with probability at most 1 - `COVERED`."""
     most = columns(terms).tries
-    of_canary, of_stable, weight = (sums.weighted[..., part] for part in range(3))
-    mean = np.where(weight > 0, (of_canary - of_stable) / np.where(weight > 0, weight, 1.0), np.nan)
+    weighted, weight = sums.weighted[..., 0], sums.weighted[..., 1]
+    mean = np.where(weight > 0, weighted / np.where(weight > 0, weight, 1.0), np.nan)
     estimate = np.clip(mean, -most, most)
     high = _least(sums.below[..., 0], sums.below[..., 1], most)
     low = -_least(sums.above[..., 0], -sums.above[..., 1], most)
@@ -160,7 +163,7 @@ def log_ratio(sums: Sums, phi: Floats) -> tuple[Floats, Floats]:
     Half a bad request is added to each version, as usual where one may have none.
     Example: 14 of 410 beside 9 of 3,702 is ln 13.8 = 2.6 with a variance of 1/14.5 + 1/9.5 = 0.17.
     """
-    of_canary, of_stable, weight, varied, requests = np.moveaxis(sums.weighted, -1, 0)
+    of_canary, of_stable, weight, varied, requests = np.moveaxis(sums.weighted[..., 2:], -1, 0)
     rest = np.where(requests > 0, weight / np.where(requests > 0, requests, 1.0), np.nan)
     above, under = of_canary + rest / 2, of_stable + (1.0 - rest) / 2
     variance = (varied + rest * (1.0 - rest)) / np.where(above * under > 0, above * under, np.nan)

@@ -129,13 +129,19 @@ def test_the_estimate_is_within_and_swapped_versions_mirror_it(
         ({}, (True, True)),
         ({"proof": False}, (True, False)),
         ({"harm": False}, (False, True)),
-        ({"warm": True}, (False, False)),
+        ({"warm": True}, (True, True)),
     ],
     ids=["counts", "may not prove", "may not convict", "warming up"],
 )
 def test_only_what_counts_bounds(flags: dict[str, bool], bounded: tuple[bool, bool]) -> None:
     low, _, high = found(poll([(1000, 100)], [(1000, 10)], **flags))
     assert (low > -100, high < 100) == bounded
+
+
+def test_warming_up_is_part_of_the_difference_but_not_of_what_releases_are_like() -> None:
+    cold, warm = poll([(100, 50)], [(100, 1)], warm=True), poll([(1000, 10)], [(1000, 10)])
+    assert found(cold, warm)[1] == pytest.approx(100 * (0.49 * 50) / 550, abs=0.01)
+    assert log_ratio(summed(cold, warm), np.ones((1, 1)))[0][0, 0] == pytest.approx(0.0)
 
 
 def test_clumps_and_tries_make_the_bounds_wider() -> None:
@@ -157,8 +163,8 @@ def test_it_is_stored_bit_for_bit() -> None:
     back = Sums.of(TWO, sums.numbers())
     for name in ("below", "above", "weighted"):
         assert getattr(back, name).tobytes() == getattr(sums, name).tobytes()
-    assert len(sums.numbers()) == 29 * len(TWO.tests)
-    with pytest.raises(ValueError, match="58 numbers are no sums of 1 tests"):
+    assert len(sums.numbers()) == 31 * len(TWO.tests)
+    with pytest.raises(ValueError, match="62 numbers are no sums of 1 tests"):
         Sums.of(ONE, sums.numbers())
 
 
