@@ -76,7 +76,7 @@ def _weighed(shift: TrafficShift, state: ShiftState, new: Increments, seen: Obse
     at = _moment(state, new, seen)
     poll, waiting = poll_of(new, state.watched, terms, at, state.cursor.waiting)
     known = replace(state, cursor=replace(state.cursor, waiting=waiting))
-    grown = _grown(known, terms, poll) if _tells(poll) else known
+    grown = _grown(known, terms, poll) if _tells(poll) or not state.tide.values else known
     return grown, compares(poll) and at.settled(state.watched.longest_s)
 
 
