@@ -33,11 +33,14 @@ STYLE_OF_MARK = {
 
 @dataclass(frozen=True, slots=True)
 class Glyphs:
-    """The signs of one character set. `eighths` are cells filled from one part to wholly; `levels` rise."""
+    """The signs of one character set. `eighths` are cells filled from one part to wholly; `levels` rise,
+    `shades` darken from nothing on.
+    """
 
     eighths: str
     empty: str
     levels: str
+    shades: str
     arrow: str
     branch: str
     last: str
@@ -49,6 +52,7 @@ UNICODE = Glyphs(
     eighths="▏▎▍▌▋▊▉█",
     empty="░",
     levels="▁▂▃▄▅▆▇█",
+    shades=" ░▒▓█",
     arrow="→",
     branch="├─",
     last="└─",
@@ -65,6 +69,7 @@ ASCII = Glyphs(
     eighths="#",
     empty=".",
     levels="_.-=#",
+    shades=" .:+#",
     arrow="->",
     branch="|-",
     last="`-",

@@ -54,6 +54,9 @@ VERBS: Mapping[str, Verb] = {
     "plan": Verb(
         "control.cli.verbs.plan:command", "Show the steps and the time they take, before anything runs.", MOVE
     ),
+    "simulate": Verb(
+        "control.cli.verbs.simulate:command", "Tell how a shift would go: each end's chance, time and price.", MOVE
+    ),
     "apply": Verb("control.cli.verbs.apply:command", "Create or change shifts from files.", MOVE),
     "diff": Verb("control.cli.verbs.diff:command", "Show which lines of which document the next step changes.", MOVE),
     "promote": Verb("control.cli.verbs.promote:command", "Go to the next step now, or all the way.", MOVE),

@@ -8,7 +8,7 @@ from rich.text import Text
 from control.cli.look import STYLE_OF_TONE, Look
 from control.cli.screens import DIM, columns, indented, title
 from control.view.ledger import LedgerView, RunRow
-from control.view.model import DiffView, DocumentDiff, ExplainView, HistoryRow, ListRow, PlanStep, PlanView
+from control.view.model import DiffView, DocumentDiff, ExplainView, HistoryRow, ListRow
 
 STYLE_OF_SIGN = {"+": "green", "-": "red", " ": "default"}
 
@@ -42,27 +42,6 @@ def history_table(rows: Sequence[HistoryRow], _look: Look) -> RenderableType:
         for row in rows
     ]
     return columns(lines, ("TIME (UTC)", "WHAT", "STEP", "SHARE", "WHO", "WHY"))
-
-
-def plan_screen(plan: PlanView, look: Look) -> RenderableType:
-    """The steps as a table, what is needed for them as sentences."""
-    head = Text.assemble(
-        (plan.name, "bold"),
-        f"  {plan.stable} {look.glyphs.arrow} {plan.canary} of {plan.host}, ",
-        f"takes {plan.total}",
-    )
-    routes = [Text(f"route: {route}", style=DIM) for route in plan.routes]
-    steps = columns(
-        [_plan_row(step, plan) for step in plan.steps], ("STEP", plan.canary.upper(), "BEGINS", "TAKES", "REQUESTS")
-    )
-    notes = [Text(f"{look.glyphs.arrow} {note}") for note in (*plan.notes, f"On failure {plan.on_failure}.")]
-    return Group(head, *routes, Text(""), indented(steps), Text(""), *notes)
-
-
-def _plan_row(step: PlanStep, plan: PlanView) -> tuple[str | Text, ...]:
-    takes = Text(step.hold, style="default" if step.enough else "yellow")
-    requests = f"{step.canary_requests}" + (f" ({step.note})" if step.note else "")
-    return f"{step.number} of {len(plan.steps)}", step.share, step.starts, takes, requests
 
 
 def ledger_screen(ledgers: Sequence[LedgerView], look: Look) -> RenderableType:

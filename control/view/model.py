@@ -267,33 +267,6 @@ class LoadView:
 
 
 @dataclass(frozen=True, slots=True)
-class PlanStep:
-    number: int
-    share: str
-    starts: str
-    hold: str
-    canary_requests: str
-    enough: bool
-    note: str
-
-
-@dataclass(frozen=True, slots=True)
-class PlanView:
-    """What a shift will do, before anything runs."""
-
-    namespace: str
-    name: str
-    host: str
-    stable: str
-    canary: str
-    routes: tuple[str, ...]
-    steps: tuple[PlanStep, ...]
-    total: str
-    on_failure: str
-    notes: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class FieldChange:
     """One field by its path (`spec.http[primary].route[translator v2].weight`). A value that is not there is None."""
 

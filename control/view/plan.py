@@ -1,30 +1,118 @@
-"""What will a shift do, how long will it take, and does the traffic suffice? The engine's plan in words."""
+"""What will a shift do, how long will it take, and does the traffic suffice? The engine's plan in words.
 
-from collections.abc import Mapping
+By fixed steps the plan is the list of steps. By evidence it is what must be proven, how many requests of the canary
+that takes, and the way that a version as good as stable usually goes.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from datetime import timedelta
 from fractions import Fraction
-from math import ceil
+from itertools import pairwise
+from math import ceil, inf, isfinite
 from typing import Any
 
+import numpy as np
+
+from control.engine.begin import needed_budget
+from control.engine.foresee import Assumed, End, Foreseen, Setting, setting
+from control.engine.foresee.needs import Need, Remedies, needs, proof_share, remedies, takes_s
 from control.engine.plan import PlannedStep, next_step, plan
-from control.spec import StepStrategy, TrafficShift
+from control.spec import EvidenceStrategy, StepStrategy, Strategy, TrafficShift
+from control.spec.quantity import duration_text, rate_text
 from control.view import format as words
 from control.view import read
-from control.view.model import PlanStep, PlanView
 from mesh.traffic import RouteRef
 
 ON_FAILURE = {
     "rollback": "a bad version gives all traffic back to {stable} at once",
     "hold": "a bad version keeps its share until a person decides",
 }
+PATIENCE_S = 3600.0
+"""What is too long where no deadline says so."""
+USUAL = 0.5
+"""A share that fewer runs stand at is not on the usual way."""
 
 
-def plan_view(shift: TrafficShift, *, rate: float | None) -> PlanView:
-    """The steps with the time that each is expected to begin and to take.
+@dataclass(frozen=True, slots=True)
+class PlanStep:
+    number: int
+    share: str
+    starts: str
+    hold: str
+    canary_requests: str
+    enough: bool
+    note: str
+
+
+@dataclass(frozen=True, slots=True)
+class PlanNeed:
+    """What one test needs before a promotion: `requests` of the canary, which take `time` at the share of the proof."""
+
+    test: str
+    proven: str
+    stable_rate: str
+    requests: str
+    time: str
+
+
+@dataclass(frozen=True, slots=True)
+class PlanView:
+    """What a shift will do, before anything runs. `needs` is empty where nothing has to be proven (fixed steps);
+    `remedies` each make a shift short enough that takes too long.
+    """
+
+    namespace: str
+    name: str
+    host: str
+    stable: str
+    canary: str
+    routes: tuple[str, ...]
+    steps: tuple[PlanStep, ...]
+    needs: tuple[PlanNeed, ...]
+    remedies: tuple[str, ...]
+    total: str
+    on_failure: str
+    notes: tuple[str, ...]
+
+
+def plan_view(
+    shift: TrafficShift, *, rate: float | None, given: Assumed | None = None, foreseen: Foreseen | None = None
+) -> PlanView:
+    """The steps with the time that each is expected to begin and to take, and what they need.
 
     Units: `rate` is requests a second to the host, both versions together; None when nobody knows, then times are the
-    shortest possible.
+    shortest possible. `given`, `foreseen`: for evidence, what is assumed, and runs of a good version under it.
     """
-    planned = plan(shift.strategy, rate)
+    match shift.strategy:
+        case StepStrategy():
+            return _by_steps(shift, shift.strategy, rate)
+        case EvidenceStrategy():
+            return _by_evidence(setting(shift, given or Assumed(inf if rate is None else rate)), foreseen)
+
+
+def _by_steps(shift: TrafficShift, strategy: StepStrategy, rate: float | None) -> PlanView:
+    planned = plan(strategy, rate)
+    return replace(
+        _nothing_yet(shift),
+        steps=tuple(_step(each, strategy, rate) for each in planned),
+        total=("" if rate is not None else "at least ") + words.duration(planned[-1].ends),
+        notes=_notes(strategy, shift.canary, rate),
+    )
+
+
+def _by_evidence(at: Setting, foreseen: Foreseen | None) -> PlanView:
+    return replace(
+        _nothing_yet(at.shift),
+        steps=tuple(_way(at, foreseen)),
+        needs=tuple(_need(at, each) for each in needs(at)),
+        remedies=tuple(_what_helps(at)),
+        total=_total(at, foreseen),
+        notes=tuple(_advice(at, foreseen)),
+    )
+
+
+def _nothing_yet(shift: TrafficShift) -> PlanView:
     return PlanView(
         namespace=shift.namespace,
         name=shift.name,
@@ -32,14 +120,27 @@ def plan_view(shift: TrafficShift, *, rate: float | None) -> PlanView:
         stable=shift.stable,
         canary=shift.canary,
         routes=tuple(_route(ref) for ref in shift.target.routes),
-        steps=tuple(_step(each, shift.strategy, rate) for each in planned),
-        total=("" if rate is not None else "at least ") + words.duration(planned[-1].ends),
+        steps=(),
+        needs=(),
+        remedies=(),
+        total="",
         on_failure=ON_FAILURE[shift.on_failure].format(stable=shift.stable),
-        notes=_notes(shift.strategy, shift.canary, rate),
+        notes=(),
     )
 
 
-def next_share(strategy: StepStrategy, status: Mapping[str, Any]) -> Fraction:
+def worth_foreseeing_s(shift: TrafficShift, given: Assumed) -> float | None:
+    """How long runs of a good version should be followed; None where it would take too long to draw.
+
+    Example: what takes about 19 min by the arithmetic is followed for an hour.
+    """
+    if not isinstance(shift.strategy, EvidenceStrategy):
+        return None
+    long_s = _takes_s(setting(shift, given))
+    return max(PATIENCE_S, 2 * long_s) if long_s <= PATIENCE_S else None
+
+
+def next_share(strategy: Strategy, status: Mapping[str, Any]) -> Fraction:
     """The share that the next step gives; 0 while it goes back, 100 % when none is left."""
     if read.text(status, "phase") == "RollingBack":
         return Fraction(0)
@@ -71,6 +172,104 @@ def _notes(strategy: StepStrategy, canary: str, rate: float | None) -> tuple[str
         return notes
     keeps = words.plural(ceil(in_all / hold_s), "request")
     return (*notes, f"Every step keeps to its hold from {keeps} a second on.")
+
+
+def _way(at: Setting, foreseen: Foreseen | None) -> Iterator[PlanStep]:
+    """The shares that a good version usually stands at, with the middle of the times at which it gets there."""
+    if foreseen is None:
+        return
+    began = [(share, foreseen.entered(float(share))) for share in at.shift.strategy.shares]
+    usual = [(share, float(np.nanmedian(when))) for share, when in began if np.isfinite(when).mean() >= USUAL]
+    for number, ((share, now_s), (_, then_s)) in enumerate(pairwise([*usual, (None, inf)]), start=1):
+        yield _on_the_way(at, number, share or Fraction(1), now_s, then_s)
+
+
+def _on_the_way(at: Setting, number: int, share: Fraction, now_s: float, then_s: float) -> PlanStep:
+    requests = at.given.per_s * float(share) * (then_s - now_s)
+    return PlanStep(
+        number=number,
+        share=words.percent(share),
+        starts=f"after {_span(now_s)}",
+        hold=_span(then_s - now_s) if isfinite(then_s) else "",
+        canary_requests=f"{words.count(round(requests))} expected" if isfinite(then_s) else "",
+        enough=True,
+        note="proven, and proven again in the bake" if float(share) == at.terms.bake_at and at.terms.bake_s else "",
+    )
+
+
+def _need(at: Setting, need: Need) -> PlanNeed:
+    test = at.terms.tests[need.test]
+    return PlanNeed(
+        test=at.named(need.test),
+        proven=words.margin(test.proven.ratio, test.proven.extra),
+        stable_rate=words.percent(need.rate),
+        requests=words.count(ceil(need.requests)) if isfinite(need.requests) else "no number suffices",
+        time=_span(need.seconds) if isfinite(need.seconds) else "",
+    )
+
+
+def _span(seconds: float) -> str:
+    return words.duration(timedelta(seconds=seconds))
+
+
+def _takes_s(at: Setting) -> float:
+    return takes_s(at, max((each.seconds for each in needs(at)), default=inf))
+
+
+def _total(at: Setting, foreseen: Foreseen | None) -> str:
+    """Example: "about 20 min 10 s (9 of 10 runs: 25 min 30 s)"."""
+    promoted = foreseen.seconds[foreseen.end == End.PROMOTED] if foreseen is not None else np.zeros(0)
+    if foreseen is not None and len(promoted) >= USUAL * foreseen.runs:
+        return f"about {_span(float(np.median(promoted)))} (9 of 10 runs: {_span(float(np.quantile(promoted, 0.9)))})"
+    long_s = _takes_s(at)
+    return f"about {_span(long_s)}" if isfinite(long_s) else "as long as the requests below take"
+
+
+def _advice(at: Setting, foreseen: Foreseen | None) -> Iterator[str]:
+    """What the numbers rest on, what doesn't suffice, and what would change that."""
+    given, stable = at.given, at.shift.stable
+    share = words.percent(proof_share(at))
+    yield f"Everything is proven at {share} of the traffic, by fewer requests once earlier shifts are known."
+    if foreseen is not None:
+        yield f"Times are the middle of {foreseen.runs} simulated runs of a version as good as {stable}."
+    if not isfinite(given.per_s):
+        yield "With --rate, times are told as well."
+        return
+    needed = needed_budget(at.shift, at.watched, given.stable, given.per_s)
+    if at.terms.budget < needed:
+        budget = words.amount(at.terms.budget)
+        yield f"It would not begin: a budget of {budget} failed requests is too small, {words.amount(needed)} would do."
+    if (found := _remedies(at)) is not None:
+        yield _too_long(at, found)
+
+
+def _too_long(at: Setting, found: Remedies) -> str:
+    if not isfinite(found.deadline_s):
+        return "However long it takes, nothing can be proven within these margins."
+    than = "an hour" if at.shift.deadline is None else f"its deadline of {_span(found.limit_s)}"
+    return f"It takes about {_span(found.deadline_s)} at {at.given.per_s:,g} requests a second, more than {than}."
+
+
+def _remedies(at: Setting) -> Remedies | None:
+    deadline = at.shift.deadline
+    return remedies(at, PATIENCE_S if deadline is None else deadline.total_seconds())
+
+
+def _what_helps(at: Setting) -> Iterator[str]:
+    """What makes it short enough, each by itself."""
+    found, rate = _remedies(at), at.given.per_s
+    if found is None:
+        return
+    wider = [f"{name} {rate_text(extra)}" for name, extra in found.wider.items() if extra is not None]
+    if len(wider) == len(found.wider):
+        yield f"wider proof margins (proof.extra): {', '.join(wider)}"
+    if at.shift.deadline is not None and isfinite(found.deadline_s):
+        yield f"a later deadline: {duration_text(timedelta(seconds=ceil(found.deadline_s / 60) * 60))}"
+    if isfinite(found.per_s):
+        more = ceil(found.per_s) - rate
+        yield f"more traffic: {ceil(found.per_s):,} requests a second, such as {more:,.0f} of synthetic load"
+    if at.terms.bake_s and found.limit_s <= at.terms.bake_s:
+        yield "a shorter bake (strategy.bake.for)"
 
 
 def _route(ref: RouteRef) -> str:

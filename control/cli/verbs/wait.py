@@ -14,11 +14,11 @@ from control.cli.follow import follow
 from control.cli.live import LiveProgress
 from control.cli.options import examples, name_argument, namespace_option, output_option
 from control.cli.printing import emit, err_look
+from control.cli.values import DURATION
 from control.errors import TimedOut
 from control.settings import state_dir_option
 from control.view.format import duration
 from control.view.model import ShiftView
-from control.view.read import span
 
 DONE, FAILED, ROLLED_BACK = 0, 1, 3
 END_CODES = {
@@ -60,19 +60,6 @@ class GoalType(click.ParamType[Goal]):
         return self.fail(f"{text!r} is none of promoted, rolled-back, finished, step=N", param, ctx)
 
 
-class DurationType(click.ParamType[timedelta]):
-    """90s, 5m, 1h30m."""
-
-    name = "duration"
-
-    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> timedelta:
-        if isinstance(value, timedelta):
-            return value
-        if not re.fullmatch(r"(?:\d+(?:\.\d+)?(?:ms|s|m|h|d))+", str(value)):
-            self.fail(f"{value!r} is not a duration such as 90s, 5m or 1h30m", param, ctx)
-        return span(value)
-
-
 @click.command(
     "wait",
     epilog=examples(
@@ -90,9 +77,7 @@ class DurationType(click.ParamType[timedelta]):
     metavar="GOAL",
     help="promoted, rolled-back, finished or step=N.",
 )
-@click.option(
-    "--timeout", type=DurationType(), metavar="DURATION", help="Give up after this time (90s, 5m); else never."
-)
+@click.option("--timeout", type=DURATION, metavar="DURATION", help="Give up after this time (90s, 5m); else never.")
 @click.option("-q", "--quiet", is_flag=True, help="No progress on standard error.")
 @namespace_option
 @output_option

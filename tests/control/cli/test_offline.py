@@ -5,11 +5,9 @@ import resource
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import click
 import pytest
-import yaml
 
 from control.cli import docs
 from control.cli.main import VERBS, cli
@@ -24,19 +22,6 @@ def manifests(tmp_path: Path) -> Path:
     """The demo's own documents."""
     write_documents(Layout("127.64.9", tmp_path))
     return tmp_path / "documents"
-
-
-def test_plan_tells_steps_times_and_requests() -> None:
-    ran = tidegate("plan", SHIFT, "--rate", "200")
-    assert ran.code == 0, ran.err
-    assert "takes 50 s" in ran.out
-    assert "2 of 5  5 %    after 10 s" in ran.out
-
-
-@pytest.mark.parametrize(("output", "read"), [("json", json.loads), ("yaml", yaml.safe_load)])
-def test_plan_for_machines(output: str, read: Any) -> None:
-    plan = read(tidegate("plan", SHIFT, "-o", output).out)
-    assert [step["share"] for step in plan["steps"]] == ["1 %", "5 %", "20 %", "50 %", "100 %"]
 
 
 def test_plan_of_a_bad_manifest(tmp_path: Path) -> None:

@@ -1,11 +1,16 @@
 from fractions import Fraction
+from math import inf
 from typing import Any
 
+import numpy as np
 import pytest
 
-from control.view.plan import next_share, plan_view
+from control.engine.foresee import Assumed, foresee
+from control.view.plan import PlanView, next_share, plan_view, worth_foreseeing_s
 from tests.support.shifts import shift
+from tests.support.spec_shifts import parsed
 
+WIDER = "wider proof margins (proof.extra):"
 FIVE = "1%, 5%, 20%, 50%, 100%"
 
 
@@ -41,6 +46,84 @@ def test_without_a_rate_the_shortest_time_is_told() -> None:
 )  # fmt: skip
 def test_notes_only_where_they_help(hold: str, rate: float | None, notes: int) -> None:
     assert len(plan_view(shift(hold=hold), rate=rate).notes) == notes
+
+
+def evidence(spec: str = "", *, rate: float | None = 50.0, errors: float = 0.003) -> PlanView:
+    wanted = parsed(spec)
+    given = Assumed(inf if rate is None else rate, errors, errors)
+    within_s = worth_foreseeing_s(wanted, given)
+    rng = np.random.default_rng(1)
+    found = foresee(wanted, given, runs=20, within_s=within_s, rng=rng) if within_s is not None else None
+    return plan_view(wanted, rate=rate, given=given, foreseen=found)
+
+
+def test_by_evidence_the_way_of_a_good_version_is_told() -> None:
+    plan = evidence("strategy: {bake: {for: 2m}}")
+    assert plan.total.startswith("about ")
+    assert "9 of 10 runs" in plan.total
+    shares = [step.share for step in plan.steps]
+    assert (shares[-2:], shares[0]) == (["20 %", "100 %"], "1 %")
+    assert [step.number for step in plan.steps] == list(range(1, len(shares) + 1))
+    assert plan.steps[-2].note == "proven, and proven again in the bake"
+    assert plan.steps[0].starts == "after 5 s"
+    assert (plan.steps[-1].hold, plan.steps[-1].canary_requests) == ("", "")
+    assert "Times are the middle of 20 simulated runs of a version as good as v1." in plan.notes
+    assert plan.remedies == ()
+
+
+def test_by_evidence_what_must_be_proven_is_told_for_each_test() -> None:
+    plan = evidence()
+    assert [need.test for need in plan.needs] == [
+        *("outcomes", "attempts", "abandoned"),
+        *(f"latency (slowest {part} %)" for part in (25, 5, 1)),
+    ]
+    first = plan.needs[0]
+    assert (first.proven, first.stable_rate) == ("1.25 x stable + 0.5 %", "0.3 %")
+    assert first.requests == "3,889"
+    assert first.time == "6 min 29 s"
+
+
+def test_without_a_rate_requests_are_told_and_no_times() -> None:
+    plan = evidence(rate=None)
+    assert (plan.steps, plan.total) == ((), "as long as the requests below take")
+    assert {need.time for need in plan.needs} == {""}
+    assert plan.notes[-1] == "With --rate, times are told as well."
+    assert plan_view(parsed(""), rate=None).needs == plan.needs
+
+
+def test_what_no_number_of_requests_proves_is_said() -> None:
+    plan = evidence("metrics: [{name: outcomes, tolerance: {extra: 0%}, proof: {extra: 0%}}]", errors=0.0)
+    assert plan.needs[0].requests == "no number suffices"
+    assert "However long it takes, nothing can be proven within these margins." in plan.notes
+    assert [each.split(":")[0] for each in plan.remedies] == ["wider proof margins (proof.extra)"]
+
+
+@pytest.mark.parametrize(
+    ("spec", "than", "remedies"),
+    [
+        pytest.param("", "an hour", [WIDER + " outcomes ", "more traffic: 15 requests a second, "],
+                     id="no deadline"),
+        pytest.param("deadline: 2h", "its deadline of 2 h 00 min",
+                     [WIDER + " outcomes ", "a later deadline: 7h1", "more traffic: 8 requests"],
+                     id="a deadline"),
+        pytest.param("strategy: {bake: {for: 2h}}", "an hour", ["a shorter bake (strategy.bake.for)"],
+                     id="the bake alone is too long"),
+        pytest.param("deadline: 10h", "", [], id="there is time enough"),
+    ],
+)  # fmt: skip
+def test_what_takes_too_long_is_told_with_what_would_help(spec: str, than: str, remedies: list[str]) -> None:
+    plan = evidence(spec, rate=2.0)
+    told = [f"It takes about 7 h 15 min at 2 requests a second, more than {than}."] if than else []
+    assert [each for each in plan.notes if each.startswith("It takes")] == told
+    assert len(plan.remedies) == len(remedies)
+    assert all(each.startswith(wanted) for each, wanted in zip(plan.remedies, remedies, strict=True)), plan.remedies
+
+
+def test_a_budget_that_luck_can_spend_is_told() -> None:
+    plan = evidence("budget: 1", errors=0.05)
+    assert any(
+        each.startswith("It would not begin: a budget of 1 failed requests is too small, ") for each in plan.notes
+    )
 
 
 @pytest.mark.parametrize(
