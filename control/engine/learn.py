@@ -6,6 +6,7 @@ stored together. Facts only: nothing here moves a weight.
 
 from dataclasses import replace
 from datetime import datetime
+from math import inf
 
 from control.engine.codec import Numbers
 from control.engine.evidence import Poll, Terms, Tide, fresh, weigh
@@ -77,7 +78,7 @@ def _weighed(shift: TrafficShift, state: ShiftState, new: Increments, seen: Obse
     poll, waiting = poll_of(new, state.watched, terms, at, state.cursor.waiting)
     known = replace(state, cursor=replace(state.cursor, waiting=waiting))
     grown = _grown(known, terms, poll) if _tells(poll) or not state.tide.values else known
-    return grown, compares(poll) and at.settled(state.watched.longest_s)
+    return grown, compares(poll) and bool(poll.harm[0]) and at.settled(state.watched.longest_s)
 
 
 def _tells(poll: Poll) -> bool:
@@ -107,8 +108,14 @@ def _moment(state: ShiftState, new: Increments, seen: Observation) -> Moment:
     if since is None and state.phase is Phase.PARKED and state.intent and new.at <= state.intent.at and state.steps:
         since = state.steps[-1].acknowledged_at
     in_force_s = (new.at - since).total_seconds() if since is not None and new.at >= since else None
-    warming = state.warm_until is not None and new.at < state.warm_until
-    return Moment(state.subject.stable, state.subject.canary, float(observed or 0), in_force_s, warming)
+    return Moment(
+        stable=state.subject.stable,
+        canary=state.subject.canary,
+        share=float(observed or 0),
+        in_force_s=in_force_s,
+        warming=state.warm_until is not None and new.at < state.warm_until,
+        span_s=(new.at - new.since).total_seconds() if new.since is not None else inf,
+    )
 
 
 def _grown(state: ShiftState, terms: Terms, poll: Poll) -> ShiftState:

@@ -7,9 +7,13 @@ seconds a poll has one request, which alone compares nothing. When to stop waiti
 never on how they ended.
 
 Counting: a request that has begun is counted at once where the source knows of it. Then fast failures beside slow
-successes don't overstate harm, and harm counts at once. Where a request is known only when it ends, nothing counts
-until stable's longest requests that began at this weight have ended. Being no worse is only shown by what has waited
-so long, and one poll more.
+successes don't overstate harm, and harm counts at once. Where a request is known only when it ends, a poll counts once
+the longest of stable's requests that began at this weight had ended when the poll began; or when the weight is ten
+times as old, since what is not known of yet is a small part then. Being no worse is only shown by what has waited so
+long, and one poll more.
+
+Example: requests of at most 0.5 s, counted at their end, scraped each 15 s: harm counts from 5 s on, proof from 15.5 s.
+Example: requests of up to 30 s: both count from 45 s on.
 
 Example: 410 of the canary and 3,690 of stable from two gateways that sent 2,000 each: two strata.
 Example: 1 of the canary, then 0, then 0, and 0, 1, 1 of stable: the first poll waits; the second one brings 1 and 1.
@@ -18,6 +22,7 @@ Source: Mantel & Haenszel 1959 (strata); the waiting is ours.
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from math import inf
 
 import numpy as np
 
@@ -33,6 +38,8 @@ canary's.
 """
 MOST_WAITING = 200
 """Requests of the canary that wait for one of stable."""
+CENSORED = 10.0
+"""How many times older than the longest request a weight must be for those that have not ended to be few."""
 STARTED, FAILED, RETRIED, ABANDONED = range(4)
 Counted = tuple[float, float]
 """All, and bad ones."""
@@ -47,7 +54,7 @@ class Moment:
     """Where the shift stood when the poll was taken.
 
     `share` is the canary's configured share, `in_force_s` how long every proxy has run it (None: not all do), `warming`
-    whether a process of the canary is warming up.
+    whether a process of the canary is warming up, `span_s` how long the poll took (inf: nobody knows).
     """
 
     stable: str
@@ -55,6 +62,11 @@ class Moment:
     share: float
     in_force_s: float | None = None
     warming: bool = False
+    span_s: float = inf
+
+    def steady(self, longest_s: float) -> bool:
+        """Do as many requests end as begin, all but a tenth?"""
+        return self.settled(longest_s + self.span_s) or self.settled(CENSORED * longest_s)
 
     def settled(self, longest_s: float) -> bool:
         """Have the longest requests had time to end that began at this weight?"""
@@ -77,10 +89,10 @@ def poll_of(
     new: Increments, watched: Watched, terms: Terms, at: Moment, waiting: Sequence[float] = ()
 ) -> tuple[Poll, tuple[float, ...]]:
     """The poll of one run, and what waits for the next one. Units: `waiting` is what the poll before gave."""
-    ended, proof = at.settled(watched.longest_s), at.settled(watched.longest_s + terms.poll_s)
-    harm = ended or not new.at_end
+    steady, proof = at.steady(watched.longest_s), at.settled(watched.longest_s + max(at.span_s, terms.poll_s))
+    harm = steady or not new.at_end
     columns = [_counted(test, watched) for test in terms.tests]
-    quiet = {each.table for each in columns if not (ended or each.table in (REQUESTS, LATENCY))}
+    quiet = {each.table for each in columns if not (steady or each.table in (REQUESTS, LATENCY))}
     canary, stable = _sides(new, at, columns, quiet)
     if harm:
         regime = 2.0 if proof else 1.0

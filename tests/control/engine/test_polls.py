@@ -1,6 +1,6 @@
 """A poll compares like with like, counts each request once, and says what it may be used for."""
 
-from math import isnan, nan
+from math import inf, isnan, nan
 from typing import Any
 
 import numpy as np
@@ -28,8 +28,10 @@ def watching(*names: str, higher: tuple[str, ...] = (), longest_s: float = 0.5) 
     return Watched(tests=tuple(tests), higher=higher, longest_s=longest_s)
 
 
-def moment(in_force_s: float | None = 60.0, share: float = 0.1, *, warming: bool = False) -> Moment:
-    return Moment("v1", "v2", share, in_force_s, warming)
+def moment(
+    in_force_s: float | None = 60.0, share: float = 0.1, *, warming: bool = False, span_s: float = 5.0
+) -> Moment:
+    return Moment("v1", "v2", share, in_force_s, warming, span_s)
 
 
 def new(
@@ -144,23 +146,33 @@ def test_however_requests_wait_each_is_compared_once(polls: list[tuple[int, int]
     assert waiting[0, 0, 2] < FEWEST
 
 
-#                                   in force, at the end only -> harm, proof
+#      in force, longest, span, at the end only -> harm, proof
 USES = {
-    "not in force: harm counts, where what began is counted": (None, False, True, False),
-    "just in force": (0.0, False, True, False),
-    "the longest have ended": (10.0, False, True, False),
-    "and one poll more": (15.0, False, True, True),
-    "counted at the end: nothing before the longest have ended": (None, True, False, False),
-    "just in force, counted at the end": (9.9, True, False, False),
-    "the longest have ended, counted at the end": (10.0, True, True, False),
-    "and one poll more, counted at the end": (15.0, True, True, True),
+    "not in force: harm counts, where what began is counted": (None, 10.0, 5.0, False, True, False),
+    "just in force": (0.0, 10.0, 5.0, False, True, False),
+    "the longest have ended": (10.0, 10.0, 5.0, False, True, False),
+    "and one poll more": (15.0, 10.0, 5.0, False, True, True),
+    "a poll that began before": (15.0, 10.0, 6.0, False, True, False),
+    "a short poll is no poll more": (10.2, 10.0, 0.2, False, True, False),
+    "nobody knows when the poll began": (99.0, 10.0, inf, False, True, False),
+    "counted at the end: nothing while it is not in force": (None, 10.0, 5.0, True, False, False),
+    "the longest have not all ended": (9.9, 10.0, 5.0, True, False, False),
+    "the longest have ended, but those of this poll have not": (10.0, 10.0, 5.0, True, False, False),
+    "those that began before this poll have": (15.0, 10.0, 5.0, True, True, True),
+    "few are under way": (5.0, 0.5, 15.0, True, True, False),
+    "too many are": (4.9, 0.5, 15.0, True, False, False),
 }
 
 
-@pytest.mark.parametrize(("in_force_s", "at_end", "harm", "proof"), USES.values(), ids=USES.keys())
-def test_what_a_poll_may_be_used_for(in_force_s: float | None, at_end: bool, harm: bool, proof: bool) -> None:
+@pytest.mark.parametrize(
+    ("in_force_s", "longest_s", "span_s", "at_end", "harm", "proof"), USES.values(), ids=USES.keys()
+)
+def test_what_a_poll_may_be_used_for(
+    in_force_s: float | None, longest_s: float, span_s: float, at_end: bool, harm: bool, proof: bool
+) -> None:
     found = new({"gw": (30, 1)}, {"gw": (300, 1)}, at_end=at_end)
-    poll, _ = polled(found, watching("outcomes", longest_s=10.0), moment(in_force_s))
+    at = moment(in_force_s, span_s=span_s)
+    poll, _ = polled(found, watching("outcomes", longest_s=longest_s), at)
     assert (poll.harm.tolist(), poll.proof.tolist()) == ([harm], [proof])
     assert rows(poll.canary) == [(30, 1)], "people see all that was counted"
 
@@ -170,7 +182,7 @@ def test_a_metric_of_ones_own_is_counted_at_the_end_and_waits_whatever_the_proxi
     found = new({"gw": (30, 1)}, {"gw": (300, 1)}, counts=counts)
     poll, _ = polled(found, watching("outcomes", "misses", longest_s=10.0), moment(5.0))
     assert (rows(poll.canary), rows(poll.canary, 1)) == ([(30, 1)], [])
-    poll, _ = polled(found, watching("outcomes", "misses", longest_s=10.0), moment(10.0))
+    poll, _ = polled(found, watching("outcomes", "misses", longest_s=10.0), moment(15.0))
     assert rows(poll.canary, 1) == [(50, 5)]
 
 
