@@ -30,6 +30,7 @@ def evidence_status(shift: TrafficShift, state: ShiftState, now: datetime) -> di
     return {
         "evidence": [*_rows(shift, state, judged), *_gauges(shift, state)],
         "unwatched": dict(state.watched.unwatched) if state.watched is not None else {},
+        "harm": _odds(judged.log_total) if begun else None,
         "upperBound": judged.upper if begun else None,
         "budget": _budget(judged) if state.watched is not None else None,
         "bake": _bake(shift, state, now),

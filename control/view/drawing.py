@@ -16,6 +16,8 @@ ROW_WIDTH, ROW_HEIGHT, MIDDLE = 270.0, 46.0, 16.0
 SHARES = (0.0, 0.01, 0.05, 0.2, 0.5, 1.0)
 LOWEST = -1.0
 """Units: log10 of odds. What speaks against harm more strongly than 1 : 10 stands at the bottom."""
+FURTHEST = 4.0
+"""So many times the margin of a promotion, the bounds of a row are drawn."""
 BEND = 0.4
 """The exponent that gives small shares room: 1 % stands at a sixth of the height."""
 TIMES_S = (1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14400, 43200, 86400, 172800, 604800)
@@ -117,18 +119,22 @@ def evidence_drawing(view: ReportView) -> Drawing | None:
 
 
 def row_drawing(row: ReportRow) -> Drawing | None:
-    """One test: stable's rate, what is tolerated beyond it, and the canary's rate with the bounds of the difference."""
+    """One test: stable's rate, what is tolerated beyond it, and the canary's rate with the bounds of the difference.
+
+    Bounds that are far beyond the margins run out of the drawing, without an end.
+    """
     stable, found = row.stable.ratio, row.difference
     if stable is None or row.canary.ratio is None or row.tolerated is None or row.proven is None:
         return None
-    centre = stable + found.estimate if found else row.canary.ratio
+    centre = max(stable + found.estimate, 0.0) if found else row.canary.ratio
     low, high = (max(stable + each, 0.0) for each in (found.low, found.high)) if found else (centre, centre)
-    most = 1.08 * max(row.proven, row.tolerated, high, centre, 1e-9)
-    known = f"{words.percent(max(low, 0.0))} to {words.percent(high)}" if found else "unknown bounds"
+    most = 1.08 * max(row.proven, row.tolerated, centre, min(high, FURTHEST * row.proven), 1e-9)
+    known = f"{words.percent(low)} to {words.percent(high)}" if found else "unknown bounds"
 
     def at(rate: float) -> float:
-        return round(8 + (ROW_WIDTH - 16) * min(max(rate, 0.0), most) / most, 1)
+        return round(8 + (ROW_WIDTH - 16) * min(rate, most) / most, 1)
 
+    ends = "".join(f"M{at(each)} 11v10" for each in (low, high) if each < most)
     return Drawing(
         ROW_WIDTH,
         ROW_HEIGHT,
@@ -139,14 +145,12 @@ def row_drawing(row: ReportRow) -> Drawing | None:
         ),
         lines=(
             Line(f"M{at(stable)} 2V30", "stable"),
-            Line(f"M{at(low)} {MIDDLE}H{at(high)}M{at(low)} 11v10M{at(high)} 11v10", row.tone.value),
+            Line(f"M{at(low)} {MIDDLE}H{at(high)}{ends}", row.tone.value),
         ),
         dots=(Dot(at(centre), MIDDLE, 4.5, row.tone.value),),
         words=(
             Words(8.0, 42.0, "0", "start", "small"),
-            Words(
-                at(row.proven), 42.0, words.percent(row.proven), "end" if row.proven > most / 2 else "start", "small"
-            ),
+            Words(max(at(row.proven), 44.0), 42.0, words.percent(row.proven), "middle", "small"),
         ),
     )
 

@@ -261,12 +261,14 @@ def _seconds(span: timedelta) -> float:
 def _evidence(
     journal: Sequence[Mapping[str, Any]], status: Mapping[str, Any], began: datetime | None, until: datetime
 ) -> Iterator[Moment]:
-    """Evidence for harm as decisions had it, and as it is now."""
-    found = list(_moments(journal, "harm", began, until))
+    """Evidence for harm of all metrics together: none at first, then as decisions had it, then as it is now."""
+    found, now = _moments(journal, "harm", began, until), read.ratio(status, "harm")
+    if began is None or (now is None and not found):
+        return
+    yield Moment(0.0, 1.0)
     yield from found
-    rows = [value for row in read.rows(status, "evidence") if (value := read.ratio(row, "harm")) is not None]
-    if began is not None and rows:
-        yield Moment(max(_seconds(until - began), found[-1].at_s if found else 0.0), max(rows))
+    if now is not None:
+        yield Moment(max(_seconds(until - began), found[-1].at_s if found else 0.0), now)
 
 
 def _notes(stable: str, fail_at: float, baseline: Baseline) -> tuple[str, ...]:

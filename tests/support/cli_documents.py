@@ -108,6 +108,7 @@ def by_evidence(**changes: Any) -> dict[str, Any]:
         "mode": "control",
         "evidence": rows,
         "steps": steps,
+        "harm": 1.5,
         "upperBound": 0.012,
         "budget": {"limit": 50.0, "spent": 12.34, "left": 37.66},
         "bake": {"for": "10m", "at": "1/5", "since": None, "until": None, "lastedSeconds": 0.0},

@@ -130,7 +130,7 @@ class Page(HTMLParser):
 
 def page() -> str:
     found = Baseline({**EARLIER, "rows": ROWS})
-    entries = [{**entry, "harm": 2.0, "sentence": "<img src=x onerror=alert(1)>"} for entry in journal()]
+    entries = [{**entry, "sentence": "<img src=x onerror=alert(1)>"} for entry in journal()]
     whole = by_evidence(startedAt=at(-20), reason="<script>alert(1)</script>")
     return html(report_view(whole, entries, NOW, found))
 

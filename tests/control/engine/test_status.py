@@ -45,6 +45,7 @@ FIELDS = {
     "parked",
     "evidence",
     "unwatched",
+    "harm",
     "upperBound",
     "budget",
     "bake",
