@@ -121,7 +121,7 @@ def story(world: World) -> list[tuple[str, int, str]]:
 
 @pytest.mark.parametrize("name", ["a good version is promoted", "many failures", "slow answers"])
 def test_killed_at_any_moment_it_ends_the_same(name: str) -> None:
-    """The same tick resumes: same moves, same writes, one entry in the ledger. A dozen moments of the run, spread out."""
+    """The same tick resumes: same moves, same writes, one entry in the ledger. Moments all over the run."""
     wanted, behaves = RUNS[name].wanted, RUNS[name].behaves
     peaceful = started(wanted, behaves)
     counter = peaceful.kill = DiesAt(0)

@@ -112,7 +112,7 @@ troubles = st.lists(
 )
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=20, deadline=None, suppress_health_check=list(HealthCheck))
 @given(
     wanted=st.sampled_from(list(OBSERVED.values())),
     share=st.integers(0, 100),
