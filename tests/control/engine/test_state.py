@@ -30,7 +30,7 @@ from control.ports import Stored
 from control.spec import TrafficShift, to_document
 from tests.support.fake_ports import START, Behaviour, World
 from tests.support.shifts import KEY, apply, by_evidence, command, phase_of, run, shift, state_of
-from tests.support.situations import SHIFT, one_test, state
+from tests.support.situations import SHIFT, one_test, state, tide_of
 
 FIXTURES = Path(__file__).parent / "states"
 
@@ -168,15 +168,15 @@ def test_there_is_a_stored_state_of_each_version() -> None:
     ]
 
 
-def old_run() -> World:
-    """A run that a controller of the first version began, at its second step of three."""
+def old_run(version: str = "v1") -> World:
+    """A run that a controller of the first version (or of this one) began, at its second step of three."""
     world = World()
     world.set_weights({"v1": 50, "v2": 50})
     world.set_weights({"v1": 50, "v2": 50}, "edge")
     spec = to_document(shift())
     spec["spec"] = {key: spec["spec"][key] for key in ("target", "stable", "canary", "poll", "strategy")}
     world.now += timedelta(seconds=14)
-    world.stored[KEY] = Stored(*KEY, spec, json.loads((FIXTURES / "v1.json").read_text()), 7)
+    world.stored[KEY] = Stored(*KEY, spec, json.loads((FIXTURES / f"{version}.json").read_text()), 7)
     return world
 
 
@@ -189,6 +189,19 @@ def test_a_running_shift_of_an_older_version_goes_on() -> None:
     run(world)
     assert (phase_of(world), world.share()) == (Phase.PROMOTED, 1)
     assert "SpecChanged" not in [entry["reason"] for entry in world.entries]
+
+
+def test_the_stored_evidence_of_this_version_fits_the_core() -> None:
+    """When it does not, what is stored has another form: a new schema version, or, before this one was ever released,
+    the example written anew by python -m tests.support.stored_state.
+    """
+    world = old_run(f"v{SCHEMA}")
+    before = state_of(world)
+    assert before.watched is not None
+    assert tide_of(shift(), before).polls[0] > 0
+    run(world)
+    assert (phase_of(world), world.share()) == (Phase.PROMOTED, 1)
+    assert state_of(world).run == before.run
 
 
 def test_nor_is_harm_forgiven_by_an_upgrade() -> None:
