@@ -46,6 +46,7 @@ def mesh() -> Iterator[Path]:
 def sections() -> Iterator[tuple[str, str, str]]:
     """Title, command, tables."""
     yield "A weight step", "python -m tests.bench.bench_mesh", run("tests.bench.bench_mesh")
+    yield "A tick of one shift, in milliseconds", "python -m tests.bench.bench_tick", run("tests.bench.bench_tick")
     yield "Start", "python -m tests.bench.bench_start", run("tests.bench.bench_start")
     with mesh() as run_file:
         serving = run("tests.bench.bench_serving", "--run-file", str(run_file))
