@@ -109,7 +109,7 @@ class _Look:
         """The rows that are counts; of the others, what is wrong with them."""
         for (version, process, _), row in rows.items():
             if isinstance(row, str):
-                self.troubles.append(f"{what} of {version} at {process}: {row}")
+                self.troubles.append(f"{what} of {version} at {process} {row}")
         return {key: row for key, row in rows.items() if not isinstance(row, str)}
 
 
@@ -250,7 +250,8 @@ def _table(look: _Look, name: str, now: Rows, growth: Growth, *, known: bool | N
         mark = before[key][1:] if key in before else None
         new, used = growth(mark, row, key[2] in strata if known is None else known)
         if max(new) > look.most:
-            look.troubles.append(f"{name} of {key[0]} at {key[1]}: {max(new):,} at once, which nothing can serve")
+            what = f"{name.strip('#')} of {key[0]} at {key[1]}"
+            look.troubles.append(f"{what} grew by {max(new):,} at once, which nothing can serve")
             new = (0,) * len(new)
         grown[key], marks[key] = new, (0, *used)
     if now:

@@ -24,7 +24,7 @@ def sound(*counts: float) -> bool:
 def row_of_requests(counts: Counts) -> Row | str:
     """Requests, failures, retries, abandoned, in flight (UNKNOWN where it can't be told); or what is wrong."""
     if not sound(*counts.ended.values(), counts.retries):
-        return f"counts that are none ({_told([*counts.ended.values(), counts.retries])})"
+        return f"are no counts ({_told([*counts.ended.values(), counts.retries])})"
     now, flying = tally(counts), counts.in_flight
     believed = flying is not None and 0 <= flying < MOST_IN_FLIGHT
     return (
@@ -38,7 +38,7 @@ def row_of_requests(counts: Counts) -> Row | str:
 
 def row_of_two(counts: PodCounts | Ratio) -> Row | str:
     if not (0 <= counts.n < MOST and 0 <= counts.bad < MOST):
-        return f"counts that are none ({_told([counts.n, counts.bad])})"
+        return f"are no counts ({_told([counts.n, counts.bad])})"
     return int(counts.n), int(counts.bad)
 
 
@@ -51,7 +51,7 @@ def row_of_buckets(buckets: Buckets, edges: Sequence[float]) -> Row | str:
     at_edges = [buckets.get(edge) for edge in edges]
     known = [each for each in at_edges if each is not None]
     if not sound(in_all, *known) or _falls([*known, in_all]):
-        return f"buckets that are none ({_told([*known, in_all])})"
+        return f"are no histogram ({_told([*known, in_all])})"
     if not in_all:
         return (0,) * (1 + len(edges))
     return (int(in_all), *(UNKNOWN if each is None else int(in_all - each) for each in at_edges))

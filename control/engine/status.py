@@ -76,7 +76,7 @@ def status(shift: TrafficShift, state: ShiftState, now: datetime) -> dict[str, A
         "proxies": [_proxies(route) for route in state.seen.routes],
         "canaryEndpoints": state.seen.canary_endpoints,
         "stableEndpoints": state.seen.stable_endpoints,
-        "conditions": [*_conditions(state, shift.name), *_spec_waits(shift, state)],
+        "conditions": [*_conditions(state, shift.name), *_spec_waits(shift, state), *_unusable(state)],
     }
 
 
@@ -187,3 +187,11 @@ def _spec_waits(shift: TrafficShift, state: ShiftState) -> list[dict[str, str]]:
     asks = "names another target" if same else f"asks for {wanted.stable} to {wanted.canary}"
     message = f"the spec {asks} now, which begins once this run from {runs.stable} to {runs.canary} is over"
     return [{"type": "SpecWaits", "status": "True", "reason": Cause.SPEC_CHANGED.value, "message": message}]
+
+
+def _unusable(state: ShiftState) -> list[dict[str, str]]:
+    """What the last look brought that can't be counts. It is left out, and caught up once it makes sense again."""
+    if not state.cursor.troubles:
+        return []
+    message = f"not learned from: {'; '.join(state.cursor.troubles)}"
+    return [{"type": "CountsUnusable", "status": "True", "reason": Cause.METRICS_UNAVAILABLE.value, "message": message}]

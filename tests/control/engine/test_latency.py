@@ -91,7 +91,7 @@ numbers = st.floats(allow_nan=True) | st.integers(-5, 50)
 def test_whatever_a_histogram_holds_it_is_understood_or_told(found: dict[float, float]) -> None:
     row = row_of_buckets(found, EDGES)  # type: ignore[arg-type]
     if isinstance(row, str):
-        assert row.startswith("buckets that are none (")
+        assert row.startswith("are no histogram (")
     else:
         assert all(-1 <= above <= row[0] for above in row[1:])
         assert row[0] == int(total(found))  # type: ignore[arg-type]

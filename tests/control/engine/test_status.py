@@ -9,6 +9,7 @@ from fractions import Fraction
 import pytest
 
 from control.engine.codec import Numbers
+from control.engine.cursor import Cursor
 from control.engine.decision import Cause, Decision
 from control.engine.evidence import fresh
 from control.engine.evidence.interval import fresh_interval, widen
@@ -295,3 +296,12 @@ def test_what_keeps_it_from_moving_is_a_condition(cause: Cause) -> None:
 
 def test_an_ordinary_hold_is_none() -> None:
     assert status(SHIFT, state(decision=Decision(Cause.HOLDING)), LATER)["conditions"] == []
+
+
+def test_counts_that_are_none_are_told_as_long_as_they_are() -> None:
+    told = Cursor(at=LATER, troubles=("requests of v2 at gw#1 are no counts (nan)",))
+    found = status(SHIFT, state(cursor=told), LATER)["conditions"]
+    assert [(each["type"], each["message"]) for each in found] == [
+        ("CountsUnusable", "not learned from: requests of v2 at gw#1 are no counts (nan)")
+    ]
+    assert status(SHIFT, state(), LATER)["conditions"] == []
