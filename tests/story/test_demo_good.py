@@ -6,7 +6,8 @@ import pytest
 
 from tests.support.demo_story import Told, demo
 
-pytestmark = [pytest.mark.story, pytest.mark.envoy, pytest.mark.apertium, pytest.mark.redis]
+DEMOS = pytest.mark.xdist_group("demo")  # one at a time: two at once would wait for each other's cores
+pytestmark = [DEMOS, pytest.mark.story, pytest.mark.envoy, pytest.mark.apertium, pytest.mark.redis]
 
 
 def outcomes(told: Told, version: str) -> int:
