@@ -1,6 +1,7 @@
 """Why is a shift where it is, what do the numbers say, what happens next, and which command moves it?"""
 
 from control.view import format as words
+from control.view.metrics import named
 from control.view.model import ExplainView, MetricRow, ShiftView, StepMark
 from control.view.shift import untold_refusals
 
@@ -78,8 +79,12 @@ def _troubles(view: ShiftView) -> tuple[str, ...]:
 
 
 def _numbers(view: ShiftView) -> tuple[str, ...]:
-    lines = [": ".join(part for part in (row.title, row.verdict, _seen(row, view)) if part) for row in view.metrics]
+    lines = [": ".join(part for part in (_named(row), row.verdict, _seen(row, view)) if part) for row in view.metrics]
     return tuple(lines + ([f"At 100 %: {view.guard}."] if view.guard else []))
+
+
+def _named(row: MetricRow) -> str:
+    return named(row.title, row.metric)
 
 
 def _seen(row: MetricRow, view: ShiftView) -> str:
@@ -105,7 +110,12 @@ def _proof(row: MetricRow) -> str:
 
 
 def _costs(view: ShiftView) -> tuple[str, ...]:
-    return (f"{view.budget.text}.",) if view.budget and not view.finished else ()
+    if view.finished or view.budget is None:
+        return ()
+    known = (
+        f"For all that is known, {view.upper} more of {view.canary}'s requests fail at the most." if view.upper else ""
+    )
+    return tuple(line for line in (f"{view.budget.text}.", known) if line)
 
 
 def _next(view: ShiftView) -> tuple[str, ...]:

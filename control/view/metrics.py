@@ -22,7 +22,7 @@ TITLE_OF_METRIC = {
 }
 """What is said of a bad request."""
 NOT_WORTH_SAYING = 1.65
-"""Units: odds. Evidence for harm below this is none."""
+"""Units: odds. Evidence below this, for or against, is none."""
 ANYTIME = "95 % at all looks together"
 
 
@@ -56,6 +56,11 @@ def title_of(test: str, metric: str) -> str:
         return TITLE_OF_METRIC.get(test, test)
     compared = f"over {edge}" if sign == ">" else f"up to {edge}" if sign == "<=" else f"below {edge}"
     return compared if metric == "latency" else f"{name} {compared}"
+
+
+def named(title: str, metric: str) -> str:
+    """A title with the name of its metric, as a spec has it. Example: "failed (outcomes)", "over 250 ms (latency)"."""
+    return title if metric in title else f"{title} ({metric})"
 
 
 def edge_of(test: str) -> tuple[str, str, str]:
@@ -112,7 +117,9 @@ def _range(row: Mapping[str, Any]) -> str:
 
 
 def _evidence(harm: float | None, proof: float | None) -> str:
-    """What says more. Example: "harm 212 : 1", "proof 3.1 : 1"."""
+    """What says more. Example: "harm 212 : 1", "proof 3.1 : 1"; empty where nothing says anything yet."""
     if harm is not None and harm >= NOT_WORTH_SAYING:
         return f"harm {words.odds(harm)}"
-    return "" if proof is None else f"proof {words.odds(proof)}"
+    if proof is None or 1 / NOT_WORTH_SAYING < proof < NOT_WORTH_SAYING:
+        return ""
+    return f"proof {words.odds(proof)}"

@@ -182,7 +182,7 @@ class ShiftView:
 
     `by_evidence`: evidence picks the shares, so that steps ahead may be left out. `observes`: nothing is written;
     `shares` has a fourth one then, what would be. `unwatched` says of a metric that was asked for why it isn't watched,
-    `guard` what is watched at 100 % and after.
+    `guard` what is watched at 100 % and after, `upper` how many more requests may fail for all that is known.
     """
 
     namespace: str
@@ -210,6 +210,7 @@ class ShiftView:
     metrics: tuple[MetricRow, ...]
     unwatched: tuple[str, ...]
     budget: Meter | None
+    upper: str
     bake: Meter | None
     guard: str
     steps: tuple[StepRow, ...]

@@ -10,7 +10,7 @@ from typing import Any
 
 from control.view import format as words
 from control.view import read
-from control.view.metrics import counts_cell, difference_view
+from control.view.metrics import counts_cell, difference_view, named
 from control.view.model import (
     Cell,
     DifferenceView,
@@ -183,7 +183,7 @@ def _row(row: MetricRow, earlier: Mapping[str, Any] | None, bar: float, *, by_st
     return ReportRow(
         test=row.test,
         metric=row.metric,
-        title=row.title,
+        title=named(row.title, row.metric),
         stable=row.stable,
         canary=row.canary,
         difference=row.difference,
@@ -274,7 +274,8 @@ def _evidence(
 def _notes(stable: str, fail_at: float, baseline: Baseline) -> tuple[str, ...]:
     notes = (
         "The difference is the canary's rate minus stable's, both watched in the same hour. Its bounds hold at all "
-        "looks together with 95 % confidence, however often one has looked.",
+        "looks together with 95 % confidence, however often one has looked. Poll is compared with poll, so that it is "
+        "not the difference of the two totals where rates and shares have changed.",
         f"stable is {stable}. Harm and proof are odds: at most one in {words.count(round(fail_at))} versions within "
         f"the margin ever reaches {words.odds(fail_at)} for harm.",
     )

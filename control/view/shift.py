@@ -82,6 +82,7 @@ def shift_view(document: Mapping[str, Any], journal: Sequence[Mapping[str, Any]]
         metrics=tuple(metric_row(row) for row in read.rows(status, "evidence")),
         unwatched=_unwatched(read.section(status, "unwatched")),
         budget=budget(read.section(status, "budget")),
+        upper=upper(status),
         bake=bake(read.section(status, "bake"), now),
         guard=guard(read.section(status, "guard"), now),
         steps=steps,
@@ -124,6 +125,12 @@ def budget(found: Mapping[str, Any]) -> Meter | None:
         return None
     of, used, rest = (words.amount(each) for each in (limit, spent, left))
     return Meter(min(spent / limit, 1.0), f"{used} of {of} failures spent, {rest} left")
+
+
+def upper(status: Mapping[str, Any]) -> str:
+    """Example: "1.2 %"; empty while nothing is known."""
+    bound = read.ratio(status, "upperBound")
+    return words.percent(bound) if bound is not None and bound < 1 else ""
 
 
 def bake(found: Mapping[str, Any], now: datetime) -> Meter | None:

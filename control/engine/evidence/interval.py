@@ -160,14 +160,18 @@ def interval(terms: Terms, sums: Sums) -> Difference:
 def log_ratio(sums: Sums, phi: Floats) -> tuple[Floats, Floats]:
     """The log of canary's rate over stable's, and the variance that chance gives it; nan while nothing was compared.
 
-    Half a bad request is added to each version, as usual where one may have none.
-    Example: 14 of 410 beside 9 of 3,702 is ln 13.8 = 2.6 with a variance of 1/14.5 + 1/9.5 = 0.17.
+    One bad request is added, divided like the traffic: it moves no ratio of two that are alike, and none is infinite.
+    Example: 14 of 410 beside 9 of 3,702 is ln 12.9 = 2.55 with a variance of 1/14.1 + 1/9.9 = 0.17.
+    Example: 0 of 410 beside 0 of 3,702 is 0 with a variance of 11: it says nothing.
     """
     of_canary, of_stable, weight, varied, requests = np.moveaxis(sums.weighted[..., 2:], -1, 0)
     rest = np.where(requests > 0, weight / np.where(requests > 0, requests, 1.0), np.nan)
-    above, under = of_canary + rest / 2, of_stable + (1.0 - rest) / 2
-    variance = (varied + rest * (1.0 - rest)) / np.where(above * under > 0, above * under, np.nan)
-    return np.log(above / under), np.maximum(phi, 1.0) * variance
+    one = rest * (1.0 - rest)
+    above, under = of_canary + one, of_stable + one
+    known = above * under > 0
+    variance = np.where(known, (varied + one) / np.where(known, above * under, 1.0), np.nan)
+    ratio = np.log(np.where(known, above / np.where(known, under, 1.0), 1.0))
+    return np.where(known, ratio, np.nan), np.maximum(phi, 1.0) * variance
 
 
 def _least(log_e: Floats, slope: Floats, most: Floats) -> Floats:

@@ -24,7 +24,7 @@ def test_a_shift_under_way_answers_every_question() -> None:
     assert "acknowledged 5 %, the traffic shows 4.97 %" in found["Where is it?"][0]
     assert found["Why?"] == ("v2 has answered 12 of the 20 requests that are needed.",)
     assert found["What do the numbers say?"][1] == (
-        "tried again: pass: v2 is as good as v1.; difference +2.46 % (-0.42 % to +9.1 %); "
+        "tried again (attempts): pass: v2 is as good as v1.; difference +2.46 % (-0.42 % to +9.1 %); "
         "proof 3.1 : 1 of being within 1.25 x stable + 0.5 %"
     )
     assert found["What happens next?"] == ("8 more requests of v2 (7 s left)", "The next step gives v2 20 %.")
@@ -36,13 +36,16 @@ def test_a_shift_that_evidence_leads_says_what_it_may_cost_and_what_is_not_watch
     guard = {"sentence": "3 of 1,204 failed at 100 %, 0.5 % may"}
     found = dict(explain_view(shift_view(by_evidence(bake=bake, guard=guard), [], NOW)).answers)
     numbers = found["What do the numbers say?"]
-    assert numbers[2].startswith("over 100 ms: pass: v2 is as good as v1.; proof 3.1 : 1")
+    assert numbers[2].startswith("over 100 ms (latency): pass: v2 is as good as v1.; proof 3.1 : 1")
     assert numbers[-3:] == (
         "pool: pass: v2 12.5, v1 unknown",
         "At 100 %: 3 of 1,204 failed at 100 %, 0.5 % may.",
         "abandoned: no caller ever left",
     )
-    assert found["What may it still cost?"] == ("12.3 of 50 failures spent, 37.7 left.",)
+    assert found["What may it still cost?"] == (
+        "12.3 of 50 failures spent, 37.7 left.",
+        "For all that is known, 1.2 % more of v2's requests fail at the most.",
+    )
     assert found["What happens next?"][1:] == (
         "It bakes: 1 min 00 s of 10 min 00 s at 20 %.",
         "The next step gives v2 10 % or more, as the evidence allows.",
@@ -87,7 +90,7 @@ def test_questions_without_an_answer_are_not_asked() -> None:
         {"reason": "", "evidence": [{"metric": "outcomes"}], "steps": [], "waitingFor": "", "waitingUntil": None}
     )
     assert "Why?" not in found
-    assert found["What do the numbers say?"] == ("failed: no data: v2 none seen, v1 none seen",)
+    assert found["What do the numbers say?"] == ("failed (outcomes): no data: v2 none seen, v1 none seen",)
 
 
 def test_a_command_that_only_the_controller_knows_comes_first() -> None:

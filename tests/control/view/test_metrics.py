@@ -37,6 +37,8 @@ def test_a_row_of_nothing_is_not_zero() -> None:
         ({"harm": 0.1, "proof": 0.2}, "proof 1 : 5"),
         ({"harm": 1e9, "proof": 0.0}, "harm over 1,000,000 : 1"),
         ({"harm": None, "proof": None}, ""),
+        ({"harm": 1.0, "proof": 1.1}, ""),
+        ({"harm": 1.0, "proof": 0.7}, ""),
         ({"low": 5.0, "high": 20.0}, "5 to 20"),
         ({"low": None, "high": 20.0}, "at most 20"),
         ({"low": 0.5, "high": None}, "at least 0.5"),

@@ -202,7 +202,7 @@ def test_the_plot_of_a_row_stays_inside(canary: tuple[int, int]) -> None:
     assert drawing is not None
     assert all(0 <= dot.x <= drawing.width for dot in drawing.dots)
     assert all(band.x + band.width <= drawing.width for band in drawing.bands)
-    assert drawing.told.startswith("failed: stable 0.04 %, canary 0 % to")
+    assert drawing.told.startswith("failed (outcomes): stable 0.04 %, canary 0 % to")
 
 
 @pytest.mark.parametrize(
