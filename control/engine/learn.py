@@ -22,6 +22,8 @@ from control.engine.state import Flow, ShiftState, Step, Window
 from control.engine.terms import terms_of
 from control.spec import Mode, TrafficShift
 
+ALMOST = 0.9
+"""Looks are not taken to the millisecond."""
 RECENT_S = 60.0
 """The half-life of what is called "as of late"."""
 
@@ -45,7 +47,14 @@ def _learned(shift: TrafficShift, state: ShiftState, new: Increments, seen: Obse
     blamed = canary.failures or canary.retries or canary.abandoned
     known = replace(known, first_bad_at=known.first_bad_at or (new.at if blamed else None))
     known, compared = _weighed(shift, known, new, seen)
-    return guarded(_counted(known, new, canary, stable, compared=compared), canary)
+    due = compared and _is_due(shift, state, new)
+    return guarded(_counted(known, new, canary, stable, compared=due), canary)
+
+
+def _is_due(shift: TrafficShift, state: ShiftState, new: Increments) -> bool:
+    """Is it time for one more look that counts as one? Whoever wakes us in between must not shorten the stay."""
+    since = state.acknowledged_at
+    return since is not None and new.at - since >= ALMOST * shift.poll * (state.window.compared + 1)
 
 
 def _flowing(flow: Flow, new: Increments, canary: Tally, stable: Tally) -> Flow:
@@ -91,6 +100,9 @@ def _without_waiting(state: ShiftState) -> ShiftState:
 
 
 def _is_judged(state: ShiftState, new: Increments) -> bool:
+    """Who has all traffic is compared with nobody any more: what it fails more then is the guard's to tell."""
+    if state.share == 1 and state.acknowledged_at is not None and state.subject.mode is not Mode.OBSERVE:
+        return False
     match state.phase:
         case Phase.ROLLING_BACK:
             return bool(state.share)

@@ -92,6 +92,21 @@ def test_a_step_and_its_window_count_what_ended() -> None:
     assert found.first_bad_at == at(101)
 
 
+def test_looks_in_between_do_not_shorten_the_stay() -> None:
+    found = running()
+    for number in range(1, 11):
+        hurried = replace(look(100 + number), at=at(100) + number * timedelta(seconds=1))
+        found = through(found, hurried)
+    assert (found.window.polls, found.window.compared) == (10, 2)
+
+
+def test_who_has_all_traffic_is_compared_with_nobody() -> None:
+    full = replace(running(), phase=Phase.PROMOTING, share=Fraction(1))
+    assert not through(full, look(101)).tide.values
+    assert through(replace(full, acknowledged_at=None), look(101)).tide.values
+    assert through(replace(full, subject=replace(full.subject, mode=Mode.OBSERVE)), look(101)).tide.values
+
+
 def test_a_reading_that_arrives_twice_changes_nothing() -> None:
     once = through(running(), look(101))
     assert through(once, look(101)) == once
