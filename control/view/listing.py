@@ -13,10 +13,10 @@ def list_row(document: Mapping[str, Any], now: datetime) -> ListRow:
     return ListRow(
         namespace=view.namespace,
         name=view.name,
-        phase=view.phase,
+        phase=f"{view.phase} (observes)" if view.observes else view.phase,
         tone=view.tone,
         step=f"{view.step}/{view.total_steps}",
-        share=" / ".join(share.text for share in view.shares),
+        share=" / ".join(share.text for share in view.shares[:3]),
         verdict=view.verdict,
         waiting=" ".join(part for part in (view.waiting.sentence, view.waiting.left) if part),
         age=view.started,

@@ -313,6 +313,8 @@ def test_a_line_of_the_list() -> None:
     assert (row.name, row.phase, row.step, row.share) == ("translator", "Progressing", "2/5", "5 % / 5 % / 4.97 %")
     assert row.waiting == "8 more requests of v2 7 s left"
     assert list_row(promoted(), NOW).waiting == ""
+    observing = list_row(by_evidence(mode="observe"), NOW)
+    assert (observing.phase, observing.share) == ("Progressing (observes)", "5 % / 5 % / 4.97 %")
 
 
 def test_a_condition_that_repeats_the_reason_is_told_once() -> None:
