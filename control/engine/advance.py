@@ -13,7 +13,7 @@ from control.engine.explain import amount, counted, percent, rate_percent, to_on
 from control.engine.gauges import breaches
 from control.engine.phase import Event, Phase, Verdict
 from control.engine.plan import next_step, way_up
-from control.engine.protect import breach_facts
+from control.engine.protect import breach_facts, seconds_text
 from control.engine.situation import Situation
 from control.spec import EvidenceStrategy, StepStrategy
 
@@ -133,7 +133,7 @@ def _by_evidence(at: Situation, strategy: EvidenceStrategy) -> Decision:
 
 
 def _bake(length: timedelta) -> dict[str, str]:
-    return {"bake": f"{length.total_seconds() / 60:.3g} min"}
+    return {"bake": seconds_text(length)}
 
 
 def _baking(at: Situation, strategy: EvidenceStrategy) -> Decision:
