@@ -131,8 +131,10 @@ def parse_number(value: object) -> float:
     """Raises: ValueError for what is no number, and for infinity and what is not a number (.inf, .nan)."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise ValueError(f"{value!r} is not a number")
-    if not isfinite(value) or abs(value) > LARGEST_NUMBER:
+    if isinstance(value, float) and not isfinite(value):
         raise ValueError(f"{value} is not a finite number")
+    if not -LARGEST_NUMBER <= value <= LARGEST_NUMBER:
+        raise ValueError(f"{str(value)[:20]}... is beyond {LARGEST_NUMBER:g}")
     return float(value)
 
 
