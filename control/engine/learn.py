@@ -100,9 +100,6 @@ def _without_waiting(state: ShiftState) -> ShiftState:
 
 
 def _is_judged(state: ShiftState, new: Increments) -> bool:
-    """Who has all traffic is compared with nobody any more: what it fails more then is the guard's to tell."""
-    if state.share == 1 and state.acknowledged_at is not None and state.subject.mode is not Mode.OBSERVE:
-        return False
     match state.phase:
         case Phase.ROLLING_BACK:
             return bool(state.share)

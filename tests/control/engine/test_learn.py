@@ -100,13 +100,6 @@ def test_looks_in_between_do_not_shorten_the_stay() -> None:
     assert (found.window.polls, found.window.compared) == (10, 2)
 
 
-def test_who_has_all_traffic_is_compared_with_nobody() -> None:
-    full = replace(running(), phase=Phase.PROMOTING, share=Fraction(1))
-    assert not through(full, look(101)).tide.values
-    assert through(replace(full, acknowledged_at=None), look(101)).tide.values
-    assert through(replace(full, subject=replace(full.subject, mode=Mode.OBSERVE)), look(101)).tide.values
-
-
 def test_a_reading_that_arrives_twice_changes_nothing() -> None:
     once = through(running(), look(101))
     assert through(once, look(101)) == once
