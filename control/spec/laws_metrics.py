@@ -87,8 +87,8 @@ def _usual(metric: Mapping[str, Any]) -> tuple[Margin, Margin]:
 
 
 def _margin(data: Mapping[str, Any], usual: Margin) -> Margin | None:
-    ratio = readable(parse_ratio, data["ratio"]) if "ratio" in data else usual.ratio
-    extra = readable(parse_extra, data["extra"]) if "extra" in data else usual.extra
+    ratio = usual.ratio if data.get("ratio") is None else readable(parse_ratio, data["ratio"])
+    extra = usual.extra if data.get("extra") is None else readable(parse_extra, data["extra"])
     return None if ratio is None or extra is None else Margin(ratio, extra)
 
 

@@ -201,6 +201,10 @@ TOGETHER = {
         "metrics: [{name: latency, tolerance: {extra: 1%}}]",
         "spec.metrics[1].tolerance: the proof margin (1.25 x stable + 0.5%) is narrower",
     ),
+    "a tolerance wider than the usual proof, given as nothing": (
+        "metrics: [{name: latency, tolerance: {extra: 1%}, proof: {extra: }}]",
+        "spec.metrics[1].proof: the proof margin (1.25 x stable + 0.5%) is narrower",
+    ),
     "a tolerance of one's own metric wider than the usual proof": (
         metric(f"tolerance: {{ratio: 2}}, {ratio()}"),
         "spec.metrics[2].tolerance: the proof margin (1.25 x stable + 0.5%) is narrower than the tolerance",
