@@ -35,8 +35,7 @@ class Increments:
     `tallies` are requests that ended, `started` those that began, by version and stratum; where the source knows of a
     request only when it ends (`at_end`), they are the same ones. `counts` are by metric, of latency and of people's
     own: all, then the bad ones or those above each edge (UNKNOWN where a series has no such edge). `served` are by
-    metric, version and slot of the process, PODS among the metrics. `places` are the versions' processes. `versions`
-    are those that the source answered about at all.
+    metric, version and slot of the process, PODS among the metrics. `places` are the versions' processes.
     """
 
     at: datetime
@@ -47,14 +46,9 @@ class Increments:
     counts: Mapping[str, Mapping[Pair, Row]] = field(default_factory=dict)
     served: Mapping[str, Mapping[tuple[str, int], Row]] = field(default_factory=dict)
     places: Mapping[str, Places] = field(default_factory=dict)
-    versions: frozenset[str] = frozenset()
 
     def total(self, version: str) -> Tally:
         return sum((each for (name, _), each in self.tallies.items() if name == version), Tally())
-
-    @property
-    def strata(self) -> tuple[str, ...]:
-        return tuple(sorted({stratum for _, stratum in self.tallies}))
 
 
 def increments(
@@ -140,7 +134,6 @@ def _learned(cursor: Cursor, reading: Reading, edges_ms: Mapping[str, tuple[floa
         counts=counts,
         served={**served, PODS: pods},
         places=look.places.get(PODS, {}),
-        versions=frozenset(key.version for key in reading.series),
     )
     return new, used
 

@@ -89,12 +89,10 @@ def test_a_process_that_is_gone_does_not_grow_the_cursor() -> None:
     assert len(cursor.rows(REQUESTS)) == 1
 
 
-def test_strata_are_kept_apart_and_versions_named() -> None:
+def test_strata_are_kept_apart() -> None:
     _, cursor = one(Cursor(), reading(("v1", "gw#1", 0), ("v2", "sc#1", 0)))
     new, _ = one(cursor, reading(("v1", "gw#1", 4), ("v2", "sc#1", 2, 1, 3, 5)))
     assert new.tallies == {("v1", "gw"): Tally(4), ("v2", "sc"): Tally(2, 1, 3, 5)}
-    assert new.strata == ("gw", "sc")
-    assert new.versions == {"v1", "v2"}
 
 
 @pytest.mark.parametrize(
