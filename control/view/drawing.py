@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from math import log10
 
 from control.view import format as words
-from control.view.report import Moment, ReportRow, ReportView
+from control.view.over_time import Moment
+from control.view.report import ReportRow, ReportView
 
 WIDTH, HEIGHT = 1000.0, 190.0
 LEFT, RIGHT, TOP, BOTTOM = 64.0, 40.0, 14.0, 26.0

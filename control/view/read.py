@@ -10,6 +10,8 @@ from fractions import Fraction
 from typing import Any
 
 _DURATION = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h|d)")
+MOST_S = 1e9
+"""Units: seconds. Longer than any shift lasts."""
 _SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 
 
@@ -39,14 +41,15 @@ def ratio(parent: Mapping[str, Any], key: str) -> float | None:
 
 
 def share(value: Any) -> Fraction | None:
-    """An exact share. Example: "1/20", "5%", 0.05 and "0.05" are all 1/20."""
+    """An exact share, 0 to 1. Example: "1/20", "5%", 0.05 and "0.05" are all 1/20; "2" is none."""
     written = str(value).strip()
     percent = written.endswith("%")
     try:
         parsed = Fraction(written.removesuffix("%").strip())
     except (ValueError, ZeroDivisionError):
         return None
-    return parsed / 100 if percent else parsed
+    found = parsed / 100 if percent else parsed
+    return found if 0 <= found <= 1 else None
 
 
 def moment(value: Any) -> datetime | None:
@@ -61,5 +64,16 @@ def moment(value: Any) -> datetime | None:
 def span(value: Any) -> timedelta:
     """A duration as manifests write it. Example: "10s", "1m30s", "500ms", 10 (seconds)."""
     if isinstance(value, int | float):
-        return timedelta(seconds=value)
-    return timedelta(seconds=sum(float(n) * _SECONDS[unit] for n, unit in _DURATION.findall(str(value))))
+        return seconds(value)
+    return seconds(sum(float(n) * _SECONDS[unit] for n, unit in _DURATION.findall(str(value))))
+
+
+def seconds(value: float) -> timedelta:
+    """So many seconds, none below 0, and no more than a time can be counted on by."""
+    return timedelta(seconds=min(max(value, 0.0), MOST_S))
+
+
+def texts(parent: Mapping[str, Any], key: str) -> tuple[str, ...]:
+    """A list of texts; anything else is none."""
+    value = parent.get(key)
+    return tuple(str(each) for each in value) if isinstance(value, list | tuple) else ()

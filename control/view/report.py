@@ -5,7 +5,7 @@ A pure function of the document, the journal, and what an earlier window says, i
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 
 from control.view import format as words
@@ -23,6 +23,7 @@ from control.view.model import (
     StepRow,
     Tone,
 )
+from control.view.over_time import Moment, evidence_over_time, seconds_of, share_over_time
 from control.view.percentiles import percentiles
 from control.view.shift import shift_view
 
@@ -34,7 +35,6 @@ TOLD = {
     "no data": "nothing of it was counted",
     "unavailable": "it could not be read",
 }
-LEEWAY = timedelta(seconds=1)
 HOLD_AT = 5.0
 """Units: odds for harm from which nothing advances."""
 BY_STEPS = "enough was seen, and no harm: {harm}"
@@ -70,14 +70,6 @@ class ReportRow:
     tone: Tone
     told: str
     before: Before | None
-
-
-@dataclass(frozen=True, slots=True)
-class Moment:
-    """A value at a time. Units: seconds since the run began; a share 0 to 1, or odds."""
-
-    at_s: float
-    value: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,8 +126,8 @@ def report_view(
     view = shift_view(document, journal, now)
     spec, status = read.section(document, "spec"), read.section(document, "status")
     began, finished = (read.moment(status.get(key)) for key in ("startedAt", "finishedAt"))
-    lasted = _seconds((finished or now) - began) if began else 0.0
-    fail_at, bar = (1.0 / float(read.share(spec.get(key)) or usual) for key, usual in (("alpha", 0.01), ("beta", 0.05)))
+    lasted = seconds_of((finished or now) - began) if began else 0.0
+    fail_at, bar = _odds_of(spec, "alpha", 0.01), _odds_of(spec, "beta", 0.05)
     earlier = {read.text(row, "test"): row for row in read.rows(baseline.found or {}, "rows")}
     return ReportView(
         namespace=view.namespace,
@@ -156,14 +148,20 @@ def report_view(
         rows=tuple(_row(row, earlier.get(row.test), bar, by_steps=not view.by_evidence) for row in view.metrics),
         percentiles=tuple(percentiles(view.metrics, view.stable, view.canary)),
         before=_before_told(baseline),
-        share_over_time=tuple(_moments(journal, "share", began, finished or now) or _steps(status, began)),
-        evidence_over_time=tuple(_evidence(journal, status, began, finished or now)),
+        share_over_time=share_over_time(journal, status, began, finished or now),
+        evidence_over_time=evidence_over_time(journal, status, began, finished or now),
         fail_at=fail_at,
         hold_at=HOLD_AT,
         steps=tuple(step for step in view.steps if step.mark not in (StepMark.AHEAD, StepMark.STOPPED)),
         history=view.history,
         notes=_notes(view.stable, fail_at, baseline),
     )
+
+
+def _odds_of(spec: Mapping[str, Any], key: str, usual: float) -> float:
+    """The odds at which a chance of error is reached. Example: 1% is 100.0."""
+    chance = float(read.share(spec.get(key)) or usual)
+    return 1.0 / chance if 0 < chance <= 1 else 1.0 / usual
 
 
 def _facts(view: ShiftView, began: datetime | None) -> Iterator[tuple[str, str]]:
@@ -235,40 +233,6 @@ def _before_told(baseline: Baseline) -> str:
     last = f"{end:%H:%M}" if begin.date() == end.date() else f"{end:%Y-%m-%d %H:%M}"
     version = read.text(baseline.found, "version")
     return f"{version} on {begin:%Y-%m-%d} from {begin:%H:%M} to {last} UTC: {WEAKER}"
-
-
-def _moments(journal: Sequence[Mapping[str, Any]], key: str, began: datetime | None, until: datetime) -> list[Moment]:
-    """What the journal says of the run, in order of time."""
-    if began is None:
-        return []
-    known = [(read.moment(entry.get("at")), read.share(entry.get(key))) for entry in journal]
-    told = sorted((at, value) for at, value in known if at is not None and value is not None)
-    within = (began - LEEWAY, until + LEEWAY)
-    return [Moment(_seconds(at - began), float(value)) for at, value in told if within[0] <= at <= within[1]]
-
-
-def _steps(status: Mapping[str, Any], began: datetime | None) -> list[Moment]:
-    """The shares of the steps, where the journal tells of none."""
-    found = [(read.moment(step.get("enteredAt")), read.share(step.get("share"))) for step in read.rows(status, "steps")]
-    known = [(at, share) for at, share in found if at is not None and share is not None and began is not None]
-    return [Moment(_seconds(at - began), float(share)) for at, share in known if began is not None]
-
-
-def _seconds(span: timedelta) -> float:
-    return max(span.total_seconds(), 0.0)
-
-
-def _evidence(
-    journal: Sequence[Mapping[str, Any]], status: Mapping[str, Any], began: datetime | None, until: datetime
-) -> Iterator[Moment]:
-    """Evidence for harm of all metrics together: none at first, then as decisions had it, then as it is now."""
-    found, now = _moments(journal, "harm", began, until), read.ratio(status, "harm")
-    if began is None or (now is None and not found):
-        return
-    yield Moment(0.0, 1.0)
-    yield from found
-    if now is not None:
-        yield Moment(max(_seconds(until - began), found[-1].at_s if found else 0.0), now)
 
 
 def _notes(stable: str, fail_at: float, baseline: Baseline) -> tuple[str, ...]:

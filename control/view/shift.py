@@ -43,6 +43,7 @@ OBSERVING = "observes: {canary} would be at {target}, {step}"
 OBSERVED = "observed to its end: {canary} at {target}"
 FINISHED = frozenset({"Promoted", "RolledBack"})
 SPARK_CELLS = 40
+NOTHING = timedelta(0)
 
 
 def shift_view(document: Mapping[str, Any], journal: Sequence[Mapping[str, Any]], now: datetime) -> ShiftView:
@@ -139,7 +140,7 @@ def bake(found: Mapping[str, Any], now: datetime) -> Meter | None:
     since = read.moment(found.get("since"))
     if not whole or (since is None and not lasted):
         return None
-    so_far = timedelta(seconds=lasted) if since is None else max(now - since, timedelta(seconds=lasted))
+    so_far = max(read.seconds(lasted), now - since if since is not None else NOTHING)
     at = words.percent(read.share(found.get("at")))
     return Meter(min(so_far / whole, 1.0), f"{words.duration(min(so_far, whole))} of {words.duration(whole)} at {at}")
 
@@ -189,7 +190,7 @@ def _endpoints(status: Mapping[str, Any], *, stable: str, canary: str) -> str:
 
 def proxy_row(row: Mapping[str, Any]) -> ProxyRow:
     """Example: "6 of 6 proxies run the newest weights"."""
-    holders, acknowledged = (tuple(str(p) for p in row.get(key) or ()) for key in ("holders", "acknowledged"))
+    holders, acknowledged = (read.texts(row, key) for key in ("holders", "acknowledged"))
     late = tuple(sorted(set(holders) - set(acknowledged)))
     running = len(holders) - len(late)
     return ProxyRow(

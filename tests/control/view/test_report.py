@@ -6,8 +6,9 @@ import pytest
 
 from control.view.drawing import clock_of, evidence_drawing, row_drawing, share_drawing
 from control.view.markdown import markdown
+from control.view.over_time import Moment
 from control.view.percentiles import percentiles
-from control.view.report import WEAKER, Baseline, Moment, ReportRow, ReportView, report_view
+from control.view.report import WEAKER, Baseline, ReportRow, ReportView, report_view
 from control.view.shift import shift_view
 from tests.support.cli_documents import NOW, at, by_evidence, document, evidence, promoted, rolled_back, status
 
