@@ -48,7 +48,7 @@ NOTHING = timedelta(0)
 
 def shift_view(document: Mapping[str, Any], journal: Sequence[Mapping[str, Any]], now: datetime) -> ShiftView:
     """Everything that a screen shows of one shift."""
-    spec, status, meta = (read.section(document, key) for key in ("spec", "status", "metadata"))
+    spec, status = (read.section(document, key) for key in ("spec", "status"))
     phase = read.text(status, "phase") or "Pending"
     started, finished = (read.moment(status.get(key)) for key in ("startedAt", "finishedAt"))
     steps = step_rows(spec, status, now)
@@ -58,12 +58,9 @@ def shift_view(document: Mapping[str, Any], journal: Sequence[Mapping[str, Any]]
     stable, canary = _versions(spec, read.section(status, "subject"))
     verdict = read.text(status, "verdict") or "no data"
     return ShiftView(
-        namespace=read.text(meta, "namespace") or "default",
-        name=read.text(meta, "name"),
-        host=read.text(read.section(spec, "target"), "host"),
+        **_named(document),
         stable=stable,
         canary=canary,
-        run=read.whole(status, "run"),
         by_evidence=by_evidence,
         observes=observes,
         phase=phase,
@@ -80,12 +77,7 @@ def shift_view(document: Mapping[str, Any], journal: Sequence[Mapping[str, Any]]
         waiting=waiting(status, now),
         next_command=read.text(status, "nextCommand"),
         endpoints=_endpoints(status, stable=stable, canary=canary),
-        metrics=tuple(metric_row(row) for row in read.rows(status, "evidence")),
-        unwatched=_unwatched(read.section(status, "unwatched")),
-        budget=budget(read.section(status, "budget")),
-        upper=upper(status),
-        bake=bake(read.section(status, "bake"), now),
-        guard=guard(read.section(status, "guard"), now),
+        **_evidence(status, now),
         steps=steps,
         proxies=tuple(proxy_row(row) for row in read.rows(status, "proxies")),
         conditions=_conditions(status),
@@ -94,6 +86,29 @@ def shift_view(document: Mapping[str, Any], journal: Sequence[Mapping[str, Any]]
         started=words.relative(started, now) if started else "not yet",
         took=words.duration((finished or now) - started) if started else "",
     )
+
+
+def _named(document: Mapping[str, Any]) -> dict[str, Any]:
+    """Which shift it is, and which run."""
+    meta, target = read.section(document, "metadata"), read.section(read.section(document, "spec"), "target")
+    return {
+        "namespace": read.text(meta, "namespace") or "default",
+        "name": read.text(meta, "name"),
+        "host": read.text(target, "host"),
+        "run": read.whole(read.section(document, "status"), "run"),
+    }
+
+
+def _evidence(status: Mapping[str, Any], now: datetime) -> dict[str, Any]:
+    """What was compared, and what that allows."""
+    return {
+        "metrics": tuple(metric_row(row) for row in read.rows(status, "evidence")),
+        "unwatched": _unwatched(read.section(status, "unwatched")),
+        "budget": budget(read.section(status, "budget")),
+        "upper": upper(status),
+        "bake": bake(read.section(status, "bake"), now),
+        "guard": guard(read.section(status, "guard"), now),
+    }
 
 
 def _versions(spec: Mapping[str, Any], subject: Mapping[str, Any]) -> tuple[str, str]:
