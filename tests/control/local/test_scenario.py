@@ -55,7 +55,7 @@ def test_an_observing_shift_is_the_same_but_for_its_mode() -> None:
         pytest.param(Scenario(), [], id="nothing to say"),
         pytest.param(Scenario(fault="tail"), ["800 ms late"], id="a fault"),
         pytest.param(Scenario(both_fail=TWO), ["both versions fail 2% of their requests"], id="both fail"),
-        pytest.param(Scenario(fault="slow", observe=True), ["150 ms late", "v2 20% by hand"], id="observed too"),
+        pytest.param(Scenario(fault="slow", observe=True), ["400 ms late", "v2 20% by hand"], id="observed too"),
     ],
 )
 def test_what_a_person_is_told(scenario: Scenario, words: list[str]) -> None:
