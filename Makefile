@@ -3,10 +3,10 @@ PYTHON := .venv/bin/python
 PYTEST := .venv/bin/pytest
 JOBS ?= 2
 
-.PHONY: help demo test check bench setup lock protos docs clean
+.PHONY: help demo test check bench bench-canary setup lock protos docs clean
 
 help: ## list these commands
-	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-8s %s\n", $$1, $$2}'
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
 
 demo: ## set up, then watch a real canary move real traffic from v1 to v2 (about two minutes)
 	@requirements/setup.sh install
@@ -27,6 +27,10 @@ check: ## formatting, lint, types, import contracts, quick tests: before each co
 bench: ## measure: prints quantiles and ratios of one run, writes docs/benchmarks.md
 	@requirements/setup.sh dev
 	$(PYTHON) -m tests.bench $(ARGS)
+
+bench-canary: ## race the evidence engine and its peers (SEEDS=1-20 SCENARIO=.. SHAPE=.. RPS=.. POLICY=.. JSON=file FULL=1)
+	@requirements/setup.sh dev
+	@$(PYTHON) -m tests.bench.canary
 
 setup: ## everything that the other commands need
 	@requirements/setup.sh dev
