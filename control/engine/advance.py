@@ -14,6 +14,7 @@ from control.engine.gauges import breaches
 from control.engine.phase import Event, Phase, Verdict
 from control.engine.plan import next_step, way_up
 from control.engine.protect import breach_facts, seconds_text
+from control.engine.silence import silent
 from control.engine.situation import Situation
 from control.spec import EvidenceStrategy, StepStrategy
 
@@ -41,9 +42,16 @@ def unseen(at: Situation) -> Decision | None:
     if not at.state.window.polls:
         return dwelling(at)
     if not at.state.window.canary:
-        return Decision(Cause.NO_DATA, facts={"unheard": ""})
+        return _no_data(at)
+    if (found := silent(at.shift, at.state)) is not None:
+        facts = {"canary": " and ".join(found.versions), "unheard": f" for {seconds_text(found.length)}"}
+        return Decision(Cause.NO_DATA, facts=facts)
     unheard = next((name for name, each in at.judged.verdicts.items() if each is Verdict.NO_DATA), None)
-    return Decision(Cause.NO_DATA, facts={"unheard": f" by {unheard}"}) if unheard is not None else None
+    return _no_data(at, f" by {unheard}") if unheard is not None else None
+
+
+def _no_data(at: Situation, by: str = "") -> Decision:
+    return Decision(Cause.NO_DATA, facts={"unheard": f"{by} at {percent(at.state.share)}"})
 
 
 def gauge_out(at: Situation) -> Decision | None:
@@ -92,7 +100,7 @@ def finish(at: Situation) -> Decision | None:
     window = at.state.window
     observed, last = window.observed(Fraction(1)), window.last_canary + window.last_stable
     if observed is None:
-        return Decision(Cause.NO_DATA, facts={"unheard": ""})
+        return _no_data(at)
     if observed < OBSERVED_AT_FULL and not at.observes:
         return Decision(Cause.NOT_OBSERVED, facts={"last": str(window.last_stable), "of": str(last)})
     seen = {"last": str(window.last_canary), "of": str(last)}

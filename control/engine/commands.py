@@ -11,7 +11,7 @@ from control.engine.command import Command
 from control.engine.decision import Cause, Decision
 from control.engine.explain import sentence
 from control.engine.move import move
-from control.engine.phase import REFUSALS, Event, Phase, Verb, next_phase
+from control.engine.phase import FINISHED, REFUSALS, Event, Phase, Verb, next_phase
 from control.engine.plan import next_step
 from control.engine.state import KEPT_COMMANDS, ShiftState
 from control.errors import Refused
@@ -23,6 +23,7 @@ MOST_ID = 100
 """Units: characters. State keeps the reason of whatever holds a shift, and the ids of the last commands."""
 
 _RUNS = "already running: nobody has paused or suspended it"
+_OVER = "no step is left to hold back; the annotation tidegate.dev/hands-off keeps its weights from being written"
 _HAS_ALL = "already promoted: {canary} has all traffic"
 HELD_BY_ANNOTATION = "already resumed: what holds it is the annotation tidegate.dev/hands-off"
 ALREADY_SO: dict[tuple[Phase, Verb], str] = {
@@ -141,7 +142,8 @@ def _already(state: ShiftState, verb: Verb) -> str:
 def _allowed(shift: TrafficShift, state: ShiftState, command: Command) -> Event:
     event = _event(shift, state, command.verb)
     if event is None:
-        hint = REFUSALS[state.phase].replace("NAME", shift.name)
+        over = command.verb is Verb.SUSPEND and state.phase in FINISHED
+        hint = _OVER if over else REFUSALS[state.phase].replace("NAME", shift.name)
         raise Refused(f"{shift.name} is {state.phase}: it can't {_spoken(command.verb)}", hint)
     return event
 
@@ -155,6 +157,8 @@ def _event(shift: TrafficShift, state: ShiftState, verb: Verb) -> Event | None:
     if event in (Event.ADVANCE, Event.FILL) and not begun:
         return None
     if event is Event.RENEW and state.phase is not Phase.ROLLED_BACK:
+        return None
+    if event is Event.SUSPEND and state.phase is Phase.PROMOTED and state.guard is None:
         return None
     return event if next_phase(state.phase, event) is not None else None
 

@@ -5,7 +5,7 @@
 | pass | shown to be within the proven margin; by fixed steps, `minRequests` seen is enough | every metric |
 | fail | it carries the evidence for harm, which has reached 1 / alpha | harm, or a gauge that says "roll back" |
 | insufficient | none of the others | none of the others |
-| no data | nothing of it was ever counted | one version is not counted, or the canary is silent at this weight |
+| no data | nothing of it was ever counted | one version is not counted, or one falls silent at this weight |
 | unavailable | it can't be read | the source, or a metric, can't be read |
 """
 
@@ -24,6 +24,7 @@ from control.engine.guarding import log_guard
 from control.engine.observation import Observation
 from control.engine.phase import Verdict
 from control.engine.plan import nearest
+from control.engine.silence import silent
 from control.engine.state import ShiftState
 from control.engine.terms import terms_of
 from control.spec import EvidenceStrategy, StepStrategy, TrafficShift
@@ -165,6 +166,8 @@ def _in_all(
     if not seen.readable or _troubled(found, seen) or Verdict.UNAVAILABLE in gauges.values():
         return Verdict.UNAVAILABLE
     if (seen.unseen and state.share != 1) or not state.window.canary or Verdict.NO_DATA in gauges.values():
+        return Verdict.NO_DATA
+    if silent(shift, state) is not None:
         return Verdict.NO_DATA
     clear = state.share == 1 or found.action not in IN_DOUBT
     passes = clear and set(gauges.values()) <= {Verdict.PASS} and _enough(shift, state, found)

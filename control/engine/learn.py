@@ -87,7 +87,7 @@ def _weighed(shift: TrafficShift, state: ShiftState, new: Increments, seen: Obse
     poll, waiting = poll_of(new, state.watched, terms, at, state.cursor.waiting)
     known = replace(state, cursor=replace(state.cursor, waiting=waiting))
     grown = _grown(known, terms, poll) if _tells(poll) or not state.tide.values else known
-    return grown, compares(poll) and bool(poll.harm[0]) and at.settled(state.watched.longest_s)
+    return grown, compares(poll, terms) and bool(poll.harm[0]) and at.settled(state.watched.longest_s)
 
 
 def _tells(poll: Poll) -> bool:
@@ -137,12 +137,19 @@ def _grown(state: ShiftState, terms: Terms, poll: Poll) -> ShiftState:
 def _counted(state: ShiftState, new: Increments, canary: Tally, stable: Tally, *, compared: bool) -> ShiftState:
     window, since = state.window, state.acknowledged_at
     if since is not None and new.at > since:
-        so_far = window.compared + compared
-        window = replace(window.grown(canary.requests, stable.requests), compared=so_far)
+        window = window.grown(canary.requests, stable.requests, new.at)
+        window = replace(window, compared=_looks(window, compared=compared))
     steps = state.steps
     if steps and steps[-1].left_at is None:
         steps = (*steps[:-1], _added(steps[-1], canary, stable, window))
     return replace(state, window=window, steps=steps)
+
+
+def _looks(window: Window, *, compared: bool) -> int:
+    """How many looks compared the versions: never more than either had requests. One that is counted when it begins and
+    again when it fails is one.
+    """
+    return max(window.compared, min(window.compared + compared, window.canary, window.stable))
 
 
 def _added(step: Step, canary: Tally, stable: Tally, window: Window) -> Step:

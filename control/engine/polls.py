@@ -114,9 +114,14 @@ def poll_of(
     return poll, waits
 
 
-def compares(poll: Poll) -> bool:
-    """Does any test have requests of both versions in one stratum?"""
-    return bool(((poll.canary[..., 0] > 0) & (poll.stable[..., 0] > 0)).any())
+def compares(poll: Poll, terms: Terms) -> bool:
+    """Does a test that counts requests have some of both versions in one stratum?
+
+    The others are counted when they like: a request whose latency comes a poll after its outcome is one request.
+    """
+    counted = [test.counted for test in terms.tests]
+    both = (poll.canary[..., 0] > 0) & (poll.stable[..., 0] > 0)
+    return bool((both[:, counted] if any(counted) else both).any())
 
 
 def gathered(canary: Floats, stable: Floats, waiting: Floats) -> tuple[Floats, Floats, Floats]:

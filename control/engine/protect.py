@@ -25,7 +25,12 @@ def harm(at: Situation) -> Decision | None:
 
 
 def spent(at: Situation) -> Decision | None:
-    """No verdict on the version, but all that it may cost to find one. A failed one that was kept keeps its weight."""
+    """No verdict on the version, but all that it may cost to find one. A failed one that was kept keeps its weight.
+
+    From 100 % on the excess grows against what stable did before: there the guard watches.
+    """
+    if at.state.steps and at.state.steps[-1].share == 1:
+        return None
     if not at.judged.spent or not (at.exposed or (at.state.phase is Phase.PARKED and at.state.step > 0)):
         return None
     facts = {"excess": amount(at.judged.excess), "budget": amount(at.judged.budget)}

@@ -79,10 +79,19 @@ class Drift:
 
 
 @dataclass(frozen=True, slots=True)
+class Heard:
+    """How many looks had requests of a version, and when the last of them was."""
+
+    looks: int = 0
+    at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Window:
     """Requests that ended since every proxy acknowledged the present weight: in all, and in the last poll that had any.
 
     `quiet` is how many polls without any came after that one, `compared` how many of all compared the versions.
+    `heard_canary`, `heard_stable`: the looks that had requests of each.
     """
 
     polls: int = 0
@@ -92,6 +101,8 @@ class Window:
     last_stable: int = 0
     quiet: int = 0
     compared: int = 0
+    heard_canary: Heard = Heard()
+    heard_stable: Heard = Heard()
 
     def observed(self, share: Fraction) -> float | None:
         """The canary's share of the requests that were counted, None when there were none.
@@ -109,11 +120,19 @@ class Window:
         """Did a request end on the canary in the last poll?"""
         return self.last_canary > 0 and not self.quiet
 
-    def grown(self, canary: int, stable: int) -> "Window":
+    def grown(self, canary: int, stable: int, at: datetime) -> "Window":
         if canary + stable == 0:
             return replace(self, polls=self.polls + 1, quiet=self.quiet + 1)
-        polls, seen = self.polls + 1, (self.canary + canary, self.stable + stable)
-        return Window(polls, *seen, canary, stable, compared=self.compared)
+        return Window(
+            polls=self.polls + 1,
+            canary=self.canary + canary,
+            stable=self.stable + stable,
+            last_canary=canary,
+            last_stable=stable,
+            compared=self.compared,
+            heard_canary=Heard(self.heard_canary.looks + 1, at) if canary else self.heard_canary,
+            heard_stable=Heard(self.heard_stable.looks + 1, at) if stable else self.heard_stable,
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from control.engine.explain import next_command, sentence, waiting_for
 from control.engine.phase import FINISHED, Event, Phase
 from control.engine.plan import shares_ahead
 from control.engine.readings import Tally
+from control.engine.silence import stands_still
 from control.engine.state import RouteSeen, ShiftState, Step, subject_of
 from control.engine.status_evidence import evidence_status
 from control.spec import TrafficShift
@@ -60,7 +61,7 @@ def status(shift: TrafficShift, state: ShiftState, now: datetime) -> dict[str, A
         "totalSteps": state.step
         + len(shares_ahead(shift.strategy, state.steps[-1].share if state.steps else Fraction(0))),
         "stepShare": str(state.share),
-        "share": _shares(state),
+        "share": _shares(shift, state),
         "verdict": state.seen.verdict.value,
         "reason": sentence(_why(state), state, shift.name),
         "waitingFor": "" if state.phase in FINISHED else waiting_for(decision, state, shift.name),
@@ -72,7 +73,7 @@ def status(shift: TrafficShift, state: ShiftState, now: datetime) -> dict[str, A
         "firstBadAt": _time(state.first_bad_at),
         "parked": _parked(state),
         **evidence_status(shift, state, now),
-        "steps": [_step(step, state, shift.name) for step in state.steps],
+        "steps": [_step(step, shift, state) for step in state.steps],
         "proxies": [_proxies(route) for route in state.seen.routes],
         "canaryEndpoints": state.seen.canary_endpoints,
         "stableEndpoints": state.seen.stable_endpoints,
@@ -95,14 +96,14 @@ def _command(state: ShiftState, name: str) -> str:
             return next_command(state.decision, name)
 
 
-def _shares(state: ShiftState) -> dict[str, Any]:
+def _shares(shift: TrafficShift, state: ShiftState) -> dict[str, Any]:
     configured = {route.configured for route in state.seen.routes}
     agreed = next(iter(configured)) if len(configured) == 1 else None
     in_force = all(route.in_force for route in state.seen.routes)
     return {
         "configured": _fraction(agreed),
         "acknowledged": _fraction(agreed if in_force else None),
-        "observedRatio": state.window.observed(state.share),
+        "observedRatio": None if stands_still(shift, state) else state.window.observed(state.share),
     }
 
 
@@ -121,9 +122,9 @@ def _parked(state: ShiftState) -> dict[str, Any] | None:
     return {"since": time_text(state.intent.at), "share": str(state.steps[-1].share) if state.steps else None}
 
 
-def _step(step: Step, state: ShiftState, name: str) -> dict[str, Any]:
+def _step(step: Step, shift: TrafficShift, state: ShiftState) -> dict[str, Any]:
     running = step.left_at is None and state.phase not in _ENDED
-    shares = _shares(state) if running else _shares_of(step)
+    shares = _shares(shift, state) if running else _shares_of(step)
     return {
         "step": step.step,
         "share": str(step.share),
@@ -133,7 +134,7 @@ def _step(step: Step, state: ShiftState, name: str) -> dict[str, Any]:
         "canary": _tally(step.canary),
         "stable": _tally(step.stable),
         "decision": _decided(step),
-        "sentence": sentence(step.left or state.decision, state, name),
+        "sentence": sentence(step.left or state.decision, state, shift.name),
     } | shares
 
 

@@ -194,7 +194,7 @@ WORDS: dict[Cause, Words] = {
         "{unseen} must be counted: look for its traffic, its labels and its proxies",
     ),
     Cause.NO_DATA: Words(
-        "no answer of {canary} was counted{unheard} at {share}; no data is no verdict",
+        "no request of {canary} was counted{unheard}; no data is no verdict",
         "traffic must reach {canary}; gRPC statuses are counted, plain HTTP is not",
         "promote",
     ),

@@ -16,7 +16,7 @@ from control.engine.evidence.bets import HARM_GRID
 from control.engine.judge import judge
 from control.engine.observation import Observation, RouteNow
 from control.engine.phase import Phase
-from control.engine.state import Flow, Intent, ShiftState, Step, Window, new_state
+from control.engine.state import Flow, Heard, Intent, ShiftState, Step, Window, new_state
 from control.engine.terms import terms_of
 from control.engine.watched import Watched
 from control.spec import TrafficShift
@@ -89,7 +89,15 @@ def state(phase: Phase = Phase.PROGRESSING, share: str = "1/10", **changes: Any)
         "flow": Flow(50.0, LATER, 9_000, 27),
         "cursor": Cursor(at=LATER),
     }
-    return replace(new_state(SHIFT), **(known | changes))
+    found = replace(new_state(SHIFT), **(known | changes))
+    return replace(found, window=_heard(found.window))
+
+
+def _heard(window: Window) -> Window:
+    """The window with its last requests in the last look, where a test says nothing else."""
+    canary = window.heard_canary if window.heard_canary.at or not window.canary else Heard(5, LATER)
+    stable = window.heard_stable if window.heard_stable.at or not window.stable else Heard(5, LATER)
+    return replace(window, heard_canary=canary, heard_stable=stable)
 
 
 def seen(**changes: Any) -> Observation:

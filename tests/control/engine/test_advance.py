@@ -111,7 +111,7 @@ def test_a_metric_that_was_never_counted_advances_nothing() -> None:
     counts = np.array([[[500.0, 9.0, 900.0, 3.0], [0.0, 0.0, 0.0, 0.0]]])
     now = state(watched=watched, tide=tide(watched, proof=PROVEN, counts=counts))  # type: ignore[arg-type]
     found = decided(STEPS, now, seen())
-    assert (found.cause, found.facts["unheard"]) == (Cause.NO_DATA, " by misses")
+    assert (found.cause, found.facts["unheard"]) == (Cause.NO_DATA, " by misses at 10 %")
 
 
 def test_a_bake_says_until_when() -> None:

@@ -11,7 +11,7 @@ from control.engine.commands import ALREADY, MOST_ID, MOST_REASON, accept, accep
 from control.engine.decision import Cause, Decision
 from control.engine.explain import sentence
 from control.engine.phase import REFUSALS, TRANSITIONS, Event, Phase, Verb, next_phase
-from control.engine.state import KEPT_COMMANDS, Return, ShiftState
+from control.engine.state import KEPT_COMMANDS, Guard, Return, ShiftState
 from control.errors import Refused
 from control.spec import Mode
 from tests.support.fake_ports import START
@@ -53,7 +53,7 @@ ALLOWED: dict[Phase, dict[Verb, Phase]] = {
     },
     Phase.PROMOTED: {Verb.ROLLBACK: Phase.ROLLING_BACK, Verb.SUSPEND: Phase.SUSPENDED},
     Phase.ROLLING_BACK: {Verb.SUSPEND: Phase.SUSPENDED},
-    Phase.ROLLED_BACK: {Verb.RETRY: Phase.PENDING, Verb.SUSPEND: Phase.SUSPENDED},
+    Phase.ROLLED_BACK: {Verb.RETRY: Phase.PENDING},
     Phase.SUSPENDED: {Verb.ROLLBACK: Phase.ROLLING_BACK, Verb.RESUME: Phase.PROMOTING},
     Phase.CONFLICT: {
         Verb.ROLLBACK: Phase.ROLLING_BACK,
@@ -81,7 +81,7 @@ SO_ALREADY: dict[tuple[Phase, Verb], str] = {
 
 def at(phase: Phase) -> ShiftState:
     begun = {} if phase is not Phase.PENDING else {"step": 0, "steps": (), "intent": None}
-    return state(phase, **begun, returns_to=(Phase.PROMOTING,))
+    return state(phase, **begun, returns_to=(Phase.PROMOTING,), guard=Guard(0.01))
 
 
 @pytest.mark.parametrize("verb", Verb)
@@ -95,9 +95,18 @@ def test_what_each_verb_does_in_each_phase(phase: Phase, verb: Verb) -> None:
         with pytest.raises(Refused) as caught:
             accept(SHIFT, at(phase), command(verb))
         assert "NAME" not in caught.value.hint
-        assert caught.value.hint == REFUSALS[phase].replace("NAME", "translator")
+        if (phase, verb) == (Phase.ROLLED_BACK, Verb.SUSPEND):
+            assert "no step is left to hold back" in caught.value.hint
+        else:
+            assert caught.value.hint == REFUSALS[phase].replace("NAME", "translator")
     else:
         assert accept(SHIFT, at(phase), command(verb)).state.phase is leads_to
+
+
+def test_nothing_is_left_to_suspend_once_the_window_after_full_is_over() -> None:
+    with pytest.raises(Refused) as caught:
+        accept(SHIFT, state(Phase.PROMOTED, "1"), command(Verb.SUSPEND))
+    assert "no step is left to hold back" in caught.value.hint
 
 
 @pytest.mark.parametrize("event", Event)
@@ -119,7 +128,7 @@ SAID = {
     Verb.ROLLBACK: ("all traffic goes back to v1 (asked for by ada: looks odd)", Phase.PROGRESSING),
     Verb.PAUSE: ("paused (asked for by ada: looks odd): only harm moves it, back to v1", Phase.PENDING),
     Verb.RESUME: ("resumed (asked for by ada: looks odd)", Phase.PAUSED),
-    Verb.SUSPEND: ("suspended (asked for by ada: looks odd): no weight is written", Phase.PROMOTED),
+    Verb.SUSPEND: ("suspended (asked for by ada: looks odd): no weight is written", Phase.PROGRESSING),
     Verb.RETRY: ("a new run, from v1 to v2 (asked for by ada: looks odd)", Phase.ROLLED_BACK),
 }
 

@@ -56,7 +56,7 @@ DECISIONS = {
     "the source does not know the canary": (state(), seen(unseen=("v2",)), Cause.VERSION_UNSEEN, None),
     "nor stable": (state(), seen(unseen=("v1",)), Cause.VERSION_UNSEEN, None),
     "too few requests": (state(window=Window(5, 19, 900, 1, 1)), seen(), Cause.INSUFFICIENT, None),
-    "no stable traffic": (state(window=Window(5, 500, 0, 1, 0)), seen(), Cause.INSUFFICIENT, None),
+    "no stable traffic": (state(window=Window(5, 500, 0, 1, 0)), seen(), Cause.NO_DATA, None),
     "the source can't be read": (state(), seen(readable=False), Cause.METRICS_UNAVAILABLE, None),
     "a person's metric can't be read": (
         state(), seen(troubles={"misses": "two series"}), Cause.METRICS_UNAVAILABLE, None,

@@ -213,7 +213,7 @@ polls = st.lists(st.tuples(st.integers(0, 40), st.integers(0, 3)), max_size=12)
 def test_a_window_is_the_sum_of_its_polls_and_the_last_that_had_any(counted: list[tuple[int, int]]) -> None:
     window = Window()
     for canary, stable in counted:
-        window = window.grown(canary, stable)
+        window = window.grown(canary, stable, LATER)
     with_any = [poll for poll in counted if sum(poll)]
     assert (window.polls, window.canary) == (len(counted), sum(canary for canary, _ in counted))
     assert (window.last_canary, window.last_stable) == (with_any[-1] if with_any else (0, 0))

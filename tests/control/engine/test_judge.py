@@ -21,7 +21,7 @@ NO_DATA, UNAVAILABLE = Verdict.NO_DATA, Verdict.UNAVAILABLE
 IN_ALL = {
     "by steps: enough and clear": (SHIFT, state(), seen(), PASS),
     "by steps: too few": (SHIFT, state(window=Window(5, 19, 900)), seen(), INSUFFICIENT),
-    "by steps: no stable": (SHIFT, state(window=Window(5, 500, 0)), seen(), INSUFFICIENT),
+    "by steps: no stable": (SHIFT, state(window=Window(5, 500, 0)), seen(), NO_DATA),
     "by steps: no stable is normal at 100 %": (SHIFT, state(share="1", window=Window(5, 500, 0)), seen(), PASS),
     "by evidence: enough is no proof": (BY_EVIDENCE, state(), seen(), INSUFFICIENT),
     "by evidence: proof": (BY_EVIDENCE, state(tide=tide(proof=PROVEN)), seen(), PASS),

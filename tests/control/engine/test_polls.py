@@ -1,5 +1,6 @@
 """A poll compares like with like, counts each request once, and says what it may be used for."""
 
+from dataclasses import replace
 from math import inf, isnan, nan
 from typing import Any
 
@@ -210,15 +211,26 @@ def test_processes_are_told_apart_where_the_source_can() -> None:
 
 def test_no_data_is_an_empty_poll() -> None:
     poll, waiting = polled(Increments(START), watching("outcomes", "latency>100", "misses"))
-    assert not compares(poll)
+    assert not compares(poll, Terms(watching("outcomes").tests))
     assert not poll.canary.any()
     assert not any(waiting[1:])
 
 
 def test_versions_compare_only_within_a_stratum() -> None:
     apart = new({"gw": (30,)}, {"sc": (300,)})
-    assert not compares(polled(apart, watching("outcomes"))[0])
-    assert compares(polled(new({"gw": (30,)}, {"gw": (300,)}), watching("outcomes"))[0])
+    assert not compares(polled(apart, watching("outcomes"))[0], Terms(watching("outcomes").tests))
+    together = new({"gw": (30,)}, {"gw": (300,)})
+    assert compares(polled(together, watching("outcomes"))[0], Terms(watching("outcomes").tests))
+
+
+def test_what_counts_when_it_likes_is_no_look() -> None:
+    """The latency of a request that was counted a poll ago, beside a test that counts requests."""
+    watched = watching("outcomes", "misses")
+    late = new({}, {"eu": (9,)}, counts={"misses": {("v2", "eu"): (1, 0), ("v1", "eu"): (9, 0)}})
+    poll, _ = polled(late, watched)
+    outcomes, misses = (replace(each, counted=each.name == "outcomes") for each in watched.tests)
+    assert not compares(poll, Terms((outcomes, misses)))
+    assert compares(poll, Terms((replace(outcomes, counted=False), misses)))
 
 
 @given(st.floats() | st.none(), st.booleans())

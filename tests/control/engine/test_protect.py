@@ -72,6 +72,10 @@ COSTS = {
     "paused or not": (state(Phase.PAUSED, **SPENT), Cause.BUDGET_SPENT, BACK),
     "where it was parked": (state(Phase.PARKED, "0", **SPENT), Cause.BUDGET_SPENT, BACK),
     "on its way back it goes at once": (state(ROLLING, "1/20", **SPENT), Cause.BUDGET_SPENT, BACK),
+    "at 100 % the guard watches": (state(Phase.PAUSED, "1", **SPENT), Cause.PAUSED, None),
+    "and the same when parked from there": (
+        state(Phase.PARKED, "0", **SPENT, steps=(Step(1, Fraction(1), START, START),)), Cause.UNPARKED, Event.UNPARK,
+    ),
     "harm is told as harm": (state(tide=tide(harm=HARM, excess=50.0)), Cause.HARM_FOUND, BACK),
     "what bad luck explains spends nothing by fixed steps": (
         state(tide=tide(excess=50.0, excess_variance=np.array([300.0]))), Cause.STEP_ENTERED, Event.ADVANCE,

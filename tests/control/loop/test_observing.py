@@ -80,7 +80,7 @@ def test_weights_that_we_could_not_write_are_none_of_its_business() -> None:
     apply(world, OBSERVED["steps"])
     run_for(world, timedelta(seconds=20))
     assert (phase_of(world), world.writes) == (Phase.PROGRESSING, [])
-    assert status_of(world)["reason"] == "no answer of v2 was counted at 10 %; no data is no verdict"
+    assert status_of(world)["reason"] == "no request of v2 was counted at 10 %; no data is no verdict"
 
 
 def test_what_others_do_to_the_weights_is_followed_not_fought() -> None:

@@ -255,7 +255,7 @@ def test_without_traffic_at_100_percent_nothing_is_promoted() -> None:
     run_for(world, timedelta(minutes=5))
     told = status_of(world)
     assert (phase_of(world), told["verdict"], told["share"]["observedRatio"]) == (Phase.PROMOTING, "no data", None)
-    assert told["reason"] == "no answer of v2 was counted at 100 %; no data is no verdict"
+    assert told["reason"] == "no request of v2 was counted at 100 %; no data is no verdict"
     world.rps = 200
     run(world)
     assert (phase_of(world), status_of(world)["share"]["observedRatio"]) == (Phase.PROMOTED, 1.0)
