@@ -22,15 +22,15 @@ check: ## formatting, lint, types, import contracts, quick tests: before each co
 	.venv/bin/ruff check .
 	.venv/bin/mypy
 	.venv/bin/lint-imports
-	$(PYTEST) -n $(JOBS) tests -m "not envoy and not apertium and not redis and not prometheus and not story" $(ARGS)
+	$(PYTEST) -n $(JOBS) tests -m "not envoy and not apertium and not redis and not prometheus and not story and not races" $(ARGS)
 
 bench: ## measure: prints quantiles and ratios of one run, writes docs/benchmarks.md
 	@requirements/setup.sh dev
 	$(PYTHON) -m tests.bench $(ARGS)
 
-bench-canary: ## race the evidence engine and its peers (SEEDS=1-20 SCENARIO=.. SHAPE=.. RPS=.. POLICY=.. JSON=file FULL=1)
+bench-canary: ## race the evidence engine and its peers (SEEDS=1-20 SCENARIO=.. SHAPE=.. RPS=.. POLICY=.. JSON=file FULL=1 CONTROLLER=1)
 	@requirements/setup.sh dev
-	@$(PYTHON) -m tests.bench.canary
+	@$(PYTHON) -m tests.bench.canary$(if $(filter 1,$(CONTROLLER)),.served)
 
 setup: ## everything that the other commands need
 	@requirements/setup.sh dev

@@ -31,16 +31,18 @@ LEAST = 1.0
 """Less than one failed request is drawn as one."""
 
 
-def draw(runs: Sequence[Run], folder: Path, stream: str) -> None:
-    """All plots, into a folder."""
+def draw(runs: Sequence[Run], folder: Path, stream: str, stories: Sequence[str] = STORIES) -> None:
+    """All plots, into a folder. `stories`: scenarios of which one release is drawn minute by minute."""
     mpl.use("Agg")
     with mpl.rc_context(STYLE):
-        for name, figure in (
-            (EXCESS_PLOT, excess(steady(runs))),
-            (FALSE_PLOT, false_rollbacks(steady(runs))),
-            (SHARES_PLOT, shares_figure(stream)),
-        ):
-            figure.savefig(folder / name, metadata={"Date": None}, bbox_inches="tight")
+        _save(excess(steady(runs)), folder / EXCESS_PLOT)
+        _save(false_rollbacks(steady(runs)), folder / FALSE_PLOT)
+        if stories:
+            _save(shares_figure(stories, stream), folder / SHARES_PLOT)
+
+
+def _save(figure: Figure, path: Path) -> None:
+    figure.savefig(path, metadata={"Date": None}, bbox_inches="tight")
 
 
 def excess(runs: Sequence[Run]) -> Figure:
@@ -92,16 +94,16 @@ def false_rollbacks(runs: Sequence[Run]) -> Figure:
     axes.set_yticks(range(len(policies)), policies)
     axes.set_xlim(-1, 101)
     axes.set_xlabel("% of good versions rolled back, all noises pooled (95 % interval)")
-    axes.legend(loc="lower right")
+    axes.legend(loc="upper right", bbox_to_anchor=(1.0, -0.08), frameon=False)
     axes.set_title("False rollbacks: both versions alike")
     return figure
 
 
-def shares_figure(stream: str) -> Figure:
+def shares_figure(stories: Sequence[str], stream: str) -> Figure:
     """One release each (seed 1), minute by minute."""
     figure = Figure(figsize=(11, 6))
     minutes = (np.arange(HOUR) + 1) * TICK_S / 60.0
-    for place, case in enumerate(STORIES):
+    for place, case in enumerate(stories):
         axes = figure.add_subplot(2, 2, place + 1)
         for policy in WATCHED:
             axes.step(minutes, 100 * shares(Cell(policy, case), 1, stream), color=LINES[policy], label=policy, lw=1.6)
@@ -109,7 +111,7 @@ def shares_figure(stream: str) -> Figure:
         axes.set_ylim(-3, 103)
         axes.set_xlabel("minutes")
         axes.set_ylabel("canary's share, %")
-    figure.axes[0].legend()
+    figure.axes[0].legend(loc="center right")
     figure.tight_layout()
     return figure
 

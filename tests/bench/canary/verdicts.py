@@ -36,9 +36,9 @@ class Row:
 
 def verdicts(runs: Sequence[Run]) -> list[Row]:
     """Every gate that these runs decide. Costs are pooled with a steady load, and once more with every shape."""
-    at_all = steady(runs)
-    more = cost_rows(runs, ", every shape") if len(at_all) < len(runs) else []
-    return [*map(gate_row, evaluated(runs)), *cost_rows(at_all), *more]
+    crossed = any(run.cell.shape != "steady" for run in runs)
+    more = cost_rows(runs, ", every shape") if crossed else []
+    return [*map(gate_row, evaluated(runs)), *cost_rows(steady(runs)), *more]
 
 
 def gate_row(result: Result) -> Row:
