@@ -21,7 +21,7 @@ def plan_screen(plan: PlanView, look: Look) -> RenderableType:
     head = Text.assemble(
         (plan.name, "bold"),
         f"  {plan.stable} {look.glyphs.arrow} {plan.canary} of {plan.host}, ",
-        f"takes {plan.total}",
+        plan.headline,
     )
     routes = [Text(f"route: {route}", style=DIM) for route in plan.routes]
     steps = columns(
@@ -75,7 +75,8 @@ def _row(row: EndRow) -> tuple[str | Text, ...]:
 
 
 def _mean(spread: Spread | None) -> str:
-    return "" if spread is None else words.amount(spread.mean)
+    """Fewer failures than stable would have had are luck: no failure more is 0."""
+    return "" if spread is None else words.amount(max(0.0, spread.mean))
 
 
 def _time(seconds: float) -> str:
@@ -90,7 +91,7 @@ def _blamed(view: SimulationView) -> Iterator[str]:
 def _of_runs(view: SimulationView) -> str:
     runs = f"{words.plural(view.runs, 'run')} of {_time(view.within_seconds)} at most, seed {view.seed}"
     means = f"REQUESTS, FAILED and EXTRA (beyond {view.stable}'s rate) are {view.canary}'s, on average"
-    return f"{runs}; a budget of {words.amount(view.budget)} failed requests. TIME is the median; {means}."
+    return f"{runs}; a budget of {words.amount_of(view.budget, 'failed request')}. TIME is the median; {means}."
 
 
 def _plot(plot: Plot, look: Look) -> Text:

@@ -22,7 +22,7 @@ A first run:
 
 \b
 Exit codes: 0 done, 1 failed, 2 bad input, 3 rolled back, 4 timed out, 5 nothing answers, 70 a bug of ours,
-130 interrupted.
+130 interrupted. Errors go to standard error as text, also with -o json.
 """
 
 

@@ -13,8 +13,14 @@ from control.view.model import DiffView, DocumentDiff, ExplainView, HistoryRow, 
 STYLE_OF_SIGN = {"+": "green", "-": "red", " ": "default"}
 
 
-def list_table(rows: Sequence[ListRow], _look: Look) -> RenderableType:
-    """A row a shift."""
+NARROW = 100
+"""Below so many columns the list leaves out the three shares and when a shift began."""
+
+
+def list_table(rows: Sequence[ListRow], look: Look) -> RenderableType:
+    """A row a shift. What it waits for is folded between words where the line is too short; the rest is whole."""
+    if look.console.width < NARROW:
+        return _narrow_list(rows)
     headers = (
         "NAMESPACE",
         "NAME",
@@ -33,6 +39,16 @@ def list_table(rows: Sequence[ListRow], _look: Look) -> RenderableType:
         for row in rows
     ]
     return columns(lines, headers)
+
+
+def _narrow_list(rows: Sequence[ListRow]) -> RenderableType:
+    lines = [
+        (row.namespace, row.name, Text(row.phase, style=STYLE_OF_TONE[row.tone]), row.step, row.waiting) for row in rows
+    ]
+    table = columns(lines, ("NAMESPACE", "NAME", "PHASE", "STEP", "WAITS FOR"))
+    for column in table.columns[:-1]:
+        column.no_wrap = True
+    return table
 
 
 def history_table(rows: Sequence[HistoryRow], _look: Look) -> RenderableType:

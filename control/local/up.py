@@ -48,7 +48,7 @@ def command(state_dir: Path, detach: bool, allow_faults: bool, fault: str | None
 
 
 async def foreground(state_dir: Path, options: Options) -> None:
-    """Runs the mesh until SIGINT or SIGTERM, then leaves nothing behind."""
+    """Runs the mesh until SIGINT or SIGTERM, then leaves nothing behind but the ledger."""
     with contextlib.suppress(KeyboardInterrupt):
         await until_interrupted(_serve(state_dir, options), (signal.SIGINT, signal.SIGTERM), again_s=STOPS_WITHIN_S)
     with contextlib.suppress(Refused):  # somebody else has begun in the folder
@@ -106,7 +106,7 @@ def welcome(run: RunFile) -> str:
             f"The mesh runs on {run.net}.0/24; its gateway is {run.gateway}.",
             '  tidegate translate "Where is the library?" --to es',
             f"  tidegate apply {shown(SHIFT)}     then: tidegate status -w",
-            "  tidegate down                                           ends it and leaves nothing behind",
+            "  tidegate down                                           ends it; only the ledger stays",
         )
     )
 

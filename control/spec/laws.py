@@ -4,6 +4,7 @@ These laws look at the raw document and skip what is malformed, so that they rep
 """
 
 import json
+from difflib import get_close_matches
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -14,15 +15,33 @@ from control.spec.quantity import duration_text, parse_duration, parse_moment
 from control.spec.raw import at, items, readable
 from control.spec.shift import Source
 
+OURS = ("name", "namespace", "labels", "annotations")
+KUBERNETES = {
+    *("uid", "resourceVersion", "generation", "generateName", "creationTimestamp", "deletionTimestamp"),
+    *("deletionGracePeriodSeconds", "managedFields", "ownerReferences", "finalizers", "selfLink"),
+}
+"""What Kubernetes itself adds to metadata."""
+ALIKE = 0.75
+
 
 def mistakes(document: Mapping[str, Any]) -> Iterator[Mistake]:
     spec = at(document, "spec")
+    yield from _misspelt_metadata(at(document, "metadata"))
     yield from _same_version(spec)
     yield from _repeated_routes(items(at(spec, "target"), "routes"))
     yield from strategy_mistakes(spec)
     yield from metric_mistakes(spec)
     yield from _blind_between_looks(spec)
     yield from _baseline(spec)
+
+
+def _misspelt_metadata(metadata: Mapping[str, Any]) -> Iterator[Mistake]:
+    """What is unknown there is somebody else's, unless it is nearly a name that people write."""
+    for key in metadata:
+        if key in OURS or key in KUBERNETES:
+            continue
+        if close := get_close_matches(str(key), OURS, n=1, cutoff=ALIKE):
+            yield Mistake(("metadata", str(key), ""), "no such field", f"did you mean {close[0]}?")
 
 
 def _same_version(spec: Mapping[str, Any]) -> Iterator[Mistake]:

@@ -6,7 +6,7 @@ from typing import Any
 
 from control.spec.door_metrics import BUILT_IN_NAMES
 from control.spec.door_values import parse_extra, parse_ratio
-from control.spec.metric import BUILT_IN, PROOF, TOLERANCE_OF_LATENCY, BuiltInName, Margin, Unit
+from control.spec.metric import BUILT_IN, PROOF, TOLERANCE_OF_ONES_OWN, BuiltInName, Margin, Unit
 from control.spec.mistake import Mistake
 from control.spec.promql_faults import Wanted, faults
 from control.spec.quantity import parse_edge, parse_number, rate_text
@@ -83,7 +83,7 @@ def _usual(metric: Mapping[str, Any]) -> tuple[Margin, Margin]:
     if metric.get("name") in BUILT_IN_NAMES:
         usual = BUILT_IN[BuiltInName(metric["name"])]
         return usual.tolerance, usual.proof
-    return TOLERANCE_OF_LATENCY, PROOF
+    return TOLERANCE_OF_ONES_OWN, PROOF
 
 
 def _margin(data: Mapping[str, Any], usual: Margin) -> Margin | None:

@@ -66,10 +66,13 @@ class Margin:
 
 
 TOLERANCE = Margin(1.1, 0.0005)
-TOLERANCE_OF_LATENCY = Margin(1.1, 0.002)
+TOLERANCE_OF_LATENCY = Margin(1.1, 0.001)
+TOLERANCE_OF_ONES_OWN = Margin(1.1, 0.002)
 PROOF = Margin(1.25, 0.005)
 PROOF_OF_ATTEMPTS = Margin(1.25, 0.01)
 """One request may add several retries, none of which its caller sees."""
+PROOF_OF_LATENCY = Margin(1.25, 0.01)
+"""A slow request is an answer; and three edges have to be proven at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +135,7 @@ class UserMetric:
     name: str
     query: Query
     direction: Direction = Direction.LOWER
-    tolerance: Margin = TOLERANCE_OF_LATENCY
+    tolerance: Margin = TOLERANCE_OF_ONES_OWN
     proof: Margin = PROOF
     weight: float = 1.0
 
@@ -141,9 +144,11 @@ Metric = BuiltIn | UserMetric
 
 BUILT_IN = {
     BuiltInName.OUTCOMES: BuiltIn(BuiltInName.OUTCOMES, weight=3.0),
-    BuiltInName.ATTEMPTS: BuiltIn(BuiltInName.ATTEMPTS, proof=PROOF_OF_ATTEMPTS, weight=2.0),
-    BuiltInName.ABANDONED: BuiltIn(BuiltInName.ABANDONED),
-    BuiltInName.LATENCY: BuiltIn(BuiltInName.LATENCY, tolerance=TOLERANCE_OF_LATENCY, weight=3.0),
+    BuiltInName.ATTEMPTS: BuiltIn(BuiltInName.ATTEMPTS, proof=PROOF_OF_ATTEMPTS, weight=1.5),
+    BuiltInName.ABANDONED: BuiltIn(BuiltInName.ABANDONED, weight=0.5),
+    BuiltInName.LATENCY: BuiltIn(
+        BuiltInName.LATENCY, tolerance=TOLERANCE_OF_LATENCY, proof=PROOF_OF_LATENCY, weight=4.0
+    ),
 }
 """Each built-in metric as it is when nothing but its name is given."""
 

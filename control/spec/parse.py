@@ -16,6 +16,8 @@ from control.spec.shift import TrafficShift
 from control.spec.text import Path, Text, read_text
 
 MISSING = "is missing"
+NOUNS: Mapping[str | int, str] = {"by": "labels"}
+"""What a list holds, where its field has another name."""
 
 
 def parse_shift(text: bytes, source: str) -> TrafficShift:
@@ -75,6 +77,8 @@ def _mistake(error: ErrorDetails) -> Mistake:
             return Mistake(path, MISSING, "")
         case "value_error":
             return Mistake(path, str(error["ctx"]["error"]), "")
+        case "too_long":
+            return Mistake(path, f"at most {error['ctx']['max_length']} {NOUNS.get(path[-1], path[-1])}", "")
         case "model_type":
             return Mistake(path, f"{error['input']!r} is no mapping", "write fields, such as {name: value}")
         case "list_type":

@@ -12,6 +12,7 @@ from control.view.model import DiffLine, DiffView, DocumentDiff, FieldChange
 from mesh.istio.diff import ABSENT, Change
 
 CONTEXT = 2
+OBSERVES = "observes: nothing is written"
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,13 +30,25 @@ class DocumentChange:
 
 
 def diff_view(
-    name: str, *, from_share: Fraction | None, to_share: Fraction, changes: Sequence[DocumentChange]
+    name: str,
+    *,
+    from_share: Fraction | None,
+    to_share: Fraction,
+    changes: Sequence[DocumentChange],
+    observes: bool = False,
 ) -> DiffView:
     documents = tuple(_document_diff(change) for change in changes)
     changed = sum(1 for document in documents if document.lines)
     old, new = words.percent(from_share), words.percent(to_share)
     headline = f"from {old} to {new}: {words.plural(changed, 'document')} would change"
+    headline = f"{OBSERVES}; a step {headline}" if observes else headline
     return DiffView(name, headline, old, new, documents)
+
+
+def nothing_next(name: str, first: Fraction) -> DiffView:
+    """Of a shift that was rolled back. `first`: the share that another try begins at."""
+    headline = f"no next step; tidegate retry would begin at {words.percent(first)}"
+    return DiffView(name, headline, words.percent(Fraction(0)), words.percent(Fraction(0)), ())
 
 
 def _document_diff(change: DocumentChange) -> DocumentDiff:

@@ -68,9 +68,20 @@ def count(number: int) -> str:
 
 
 def amount(number: float) -> str:
-    """A number of failed requests. Example: 12.34 is "12.3", 50.0 is "50", 1234.5 is "1,234", 0.02 is "0"."""
-    value = round(number, 1)
-    return f"{value:,.0f}" if value >= 100 or value == round(value) else f"{value:.1f}"
+    """A number of failed requests. Example: 12.34 is "12.3", 50.0 is "50", 1234.5 is "1,234", -0.02 is "0"."""
+    value = round(number, 1) or 0.0
+    return f"{value:,.0f}" if abs(value) >= 100 or value == round(value) else f"{value:.1f}"
+
+
+def amount_of(number: float, noun: str) -> str:
+    """Example: (1.0, "failed request") is "1 failed request", (4.6, "failed request") is "4.6 failed requests"."""
+    text = amount(number)
+    return f"{text} {noun if text == '1' else noun + 's'}"
+
+
+def per_second(rate: float) -> str:
+    """Example: 1.0 is "1 request a second", 0.5 is "0.5 requests a second"."""
+    return f"{rate:,g} request{'' if rate == 1 else 's'} a second"
 
 
 def plural(number: int, noun: str, many: str = "") -> str:

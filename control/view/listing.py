@@ -18,6 +18,8 @@ def list_row(document: Mapping[str, Any], now: datetime) -> ListRow:
         step=f"{view.step}/{view.total_steps}",
         share=" / ".join(share.text for share in view.shares[:3]),
         verdict=view.verdict,
-        waiting=" ".join(part for part in (view.waiting.sentence, view.waiting.left) if part),
+        waiting=" ".join(
+            part for part in (view.waiting.sentence, f"({view.waiting.left})" if view.waiting.left else "") if part
+        ),
         age=view.started,
     )

@@ -18,10 +18,11 @@ from control.engine.begin import needed_budget
 from control.engine.foresee import Assumed, End, Foreseen, Setting, setting
 from control.engine.foresee.needs import Need, Remedies, needs, proof_share, remedies, takes_s
 from control.engine.plan import PlannedStep, next_step, plan
-from control.spec import EvidenceStrategy, StepStrategy, Strategy, TrafficShift
+from control.spec import EvidenceStrategy, Mode, StepStrategy, Strategy, TrafficShift
 from control.spec.quantity import duration_text, rate_text
 from control.view import format as words
 from control.view import read
+from control.view.diff import OBSERVES
 from mesh.traffic import RouteRef
 
 ON_FAILURE = {
@@ -59,7 +60,8 @@ class PlanNeed:
 @dataclass(frozen=True, slots=True)
 class PlanView:
     """What a shift will do, before anything runs. `needs` is empty where nothing has to be proven (fixed steps);
-    `remedies` each make a shift short enough that takes too long.
+    `remedies` each make a shift short enough that takes too long. `headline`: how long it takes, or why it would not
+    begin; then there are no times, and `total` is empty.
     """
 
     namespace: str
@@ -71,6 +73,7 @@ class PlanView:
     steps: tuple[PlanStep, ...]
     needs: tuple[PlanNeed, ...]
     remedies: tuple[str, ...]
+    headline: str
     total: str
     on_failure: str
     notes: tuple[str, ...]
@@ -84,11 +87,31 @@ def plan_view(
     Units: `rate` is requests a second to the host, both versions together; None when nobody knows, then times are the
     shortest possible. `given`, `foreseen`: for evidence, what is assumed, and runs of a good version under it.
     """
+    at = setting(shift, given or Assumed(inf if rate is None else rate))
     match shift.strategy:
         case StepStrategy():
-            return _by_steps(shift, shift.strategy, rate)
+            found = _by_steps(shift, shift.strategy, rate)
         case EvidenceStrategy():
-            return _by_evidence(setting(shift, given or Assumed(inf if rate is None else rate)), foreseen)
+            found = _by_evidence(at, foreseen)
+    if refused := would_not_begin(at):
+        needed = tuple(replace(each, time="") for each in found.needs)
+        found = replace(found, steps=(), needs=needed, remedies=(), total="", notes=tuple(_assumed(at)))
+    said = refused or f"takes {found.total}"
+    return replace(found, headline=f"{OBSERVES}; {said}" if shift.mode is Mode.OBSERVE else said)
+
+
+def would_not_begin(at: Setting) -> str:
+    """Why such a shift would stay Pending; empty where it would begin, or where nobody knows the traffic.
+
+    Example: "would not begin: a budget of 1 failed request is too small, 5 would do".
+    """
+    if not isfinite(at.given.per_s):
+        return ""
+    needed = needed_budget(at.shift, at.watched, at.given.stable, at.given.per_s)
+    if at.watched.budget >= needed:
+        return ""
+    budget = words.amount_of(at.watched.budget, "failed request")
+    return f"would not begin: a budget of {budget} is too small, {words.amount(needed)} would do"
 
 
 def _by_steps(shift: TrafficShift, strategy: StepStrategy, rate: float | None) -> PlanView:
@@ -123,27 +146,48 @@ def _nothing_yet(shift: TrafficShift) -> PlanView:
         steps=(),
         needs=(),
         remedies=(),
+        headline="",
         total="",
-        on_failure=ON_FAILURE[shift.on_failure].format(stable=shift.stable),
+        on_failure=_on_failure(shift),
         notes=(),
     )
 
 
+def _on_failure(shift: TrafficShift) -> str:
+    if shift.mode is Mode.OBSERVE:
+        return "a bad version would go back, and nothing is written"
+    return ON_FAILURE[shift.on_failure].format(stable=shift.stable)
+
+
 def worth_foreseeing_s(shift: TrafficShift, given: Assumed) -> float | None:
-    """How long runs of a good version should be followed; None where it would take too long to draw.
+    """How long runs of a good version should be followed; None where it would take too long to draw, or not begin.
 
     Example: what takes about 19 min by the arithmetic is followed for an hour.
     """
     if not isinstance(shift.strategy, EvidenceStrategy):
         return None
-    long_s = _takes_s(setting(shift, given))
+    at = setting(shift, given)
+    if would_not_begin(at):
+        return None
+    long_s = _takes_s(at)
     return max(PATIENCE_S, 2 * long_s) if long_s <= PATIENCE_S else None
 
 
-def next_share(strategy: Strategy, status: Mapping[str, Any]) -> Fraction:
-    """The share that the next step gives; 0 while it goes back, 100 % when none is left."""
-    if read.text(status, "phase") == "RollingBack":
-        return Fraction(0)
+def first_step(strategy: Strategy) -> Fraction:
+    """The share that a run begins at; the lowest where only the traffic tells."""
+    named = strategy.first if isinstance(strategy, EvidenceStrategy) else None
+    return strategy.shares[0] if named is None else named
+
+
+def next_share(strategy: Strategy, status: Mapping[str, Any]) -> Fraction | None:
+    """The share that the next step gives; 0 while it goes back, 100 % when none is left, None after a rollback."""
+    match read.text(status, "phase"):
+        case "RolledBack":
+            return None
+        case "RollingBack":
+            return Fraction(0)
+        case "Pending":
+            return first_step(strategy)
     return next_step(strategy, read.share(status.get("stepShare")) or Fraction(0)) or Fraction(1)
 
 
@@ -232,22 +276,26 @@ def _advice(at: Setting, foreseen: Foreseen | None) -> Iterator[str]:
     yield f"Everything is proven at {share} of the traffic, by fewer requests once earlier shifts are known."
     if foreseen is not None:
         yield f"Times are the middle of {foreseen.runs} simulated runs of a version as good as {stable}."
+    yield from _assumed(at)
     if not isfinite(given.per_s):
         yield "With --rate, times are told as well."
         return
-    needed = needed_budget(at.shift, at.watched, given.stable, given.per_s)
-    if at.terms.budget < needed:
-        budget = words.amount(at.terms.budget)
-        yield f"It would not begin: a budget of {budget} failed requests is too small, {words.amount(needed)} would do."
     if (found := _remedies(at)) is not None:
         yield _too_long(at, found)
+
+
+def _assumed(at: Setting) -> Iterator[str]:
+    """How often each test is taken to go wrong. Example: "Assumed: outcomes 0.3 %, attempts 0.6 %." """
+    rates = (f"{at.named(each.test)} {words.percent(each.rate)}" for each in needs(at))
+    if at.by_evidence and (told := ", ".join(rates)):
+        yield f"Assumed: {told} (outcomes: --baseline-errors; the others are usual values, not measured)."
 
 
 def _too_long(at: Setting, found: Remedies) -> str:
     if not isfinite(found.deadline_s):
         return "However long it takes, nothing can be proven within these margins."
     than = "an hour" if at.shift.deadline is None else f"its deadline of {_span(found.limit_s)}"
-    return f"It takes about {_span(found.deadline_s)} at {at.given.per_s:,g} requests a second, more than {than}."
+    return f"It takes about {_span(found.deadline_s)} at {words.per_second(at.given.per_s)}, more than {than}."
 
 
 def _remedies(at: Setting) -> Remedies | None:
@@ -267,7 +315,7 @@ def _what_helps(at: Setting) -> Iterator[str]:
         yield f"a later deadline: {duration_text(timedelta(seconds=ceil(found.deadline_s / 60) * 60))}"
     if isfinite(found.per_s):
         more = ceil(found.per_s) - rate
-        yield f"more traffic: {ceil(found.per_s):,} requests a second, such as {more:,.0f} of synthetic load"
+        yield f"more traffic: {words.per_second(ceil(found.per_s))}, such as {more:,.0f} of synthetic load"
     if at.terms.bake_s and found.limit_s <= at.terms.bake_s:
         yield "a shorter bake (strategy.bake.for)"
 

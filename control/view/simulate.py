@@ -7,7 +7,6 @@ from math import sqrt
 
 import numpy as np
 
-from control.engine.begin import needed_budget
 from control.engine.evidence.terms import Bools, Floats
 from control.engine.foresee import Assumed, End, Foreseen, Setting
 from control.spec import OnDeadline, OnFailure, TrafficShift
@@ -176,13 +175,15 @@ def _headline(ends: tuple[EndRow, ...], found: Foreseen) -> str:
     most = max(ends, key=lambda row: row.runs)
     time = f", after {_span(most.seconds.median)}" if most.seconds and most.end != "undecided" else ""
     excess = max(0.0, float(found.excess.mean()))
-    price = "at no price" if words.amount(excess) == "0" else f"at the price of {words.amount(excess)} failed requests"
+    price = (
+        "at no price" if words.amount(excess) == "0" else f"at the price of {words.amount_of(excess, 'failed request')}"
+    )
     return f"{most.sentence} in {words.percent(most.chance)} of {words.plural(found.runs, 'run')}{time}, {price}"
 
 
 def _assumed(at: Setting) -> Iterator[str]:
     given: Assumed = at.given
-    yield f"{given.per_s:,g} requests a second"
+    yield words.per_second(given.per_s)
     rates = words.percent(given.stable), words.percent(given.canary)
     yield f"{rates[0]} of {at.shift.stable}'s and {rates[1]} of {at.shift.canary}'s fail"
     if given.latency_factor != 1:
@@ -216,11 +217,7 @@ def _plot(at: Setting, found: Foreseen, within_s: float) -> Plot:
 
 
 def _notes(at: Setting, found: Foreseen) -> Iterator[str]:
-    needed = needed_budget(at.shift, at.watched, at.given.stable, at.given.per_s)
-    if at.terms.budget < needed:
-        budget = words.amount(at.terms.budget)
-        yield f"It would not begin: a budget of {budget} failed requests is too small, {words.amount(needed)} would do."
     if at.given.canary > at.given.stable and (found.end == End.PROMOTED).any():
         hourly = at.given.per_s * 3600 * (at.given.canary - at.given.stable)
-        yield f"Promoted, this version would fail {words.count(round(hourly))} more requests an hour."
+        yield f"Promoted, this version would fail {words.plural(round(hourly), 'more request')} an hour."
     yield from (f"{name} is not compared: {why}." for name, why in at.watched.unwatched.items())

@@ -67,26 +67,34 @@ def command(
 
     Only weights of the shift's own routes ever change; every other byte of a document stays.
     """
-    from control.view.diff import diff_view
+    from control.spec import Mode
+    from control.view.diff import diff_view, nothing_next
+    from control.view.plan import first_step
 
     shift, ahead = _from_file(file) if file else run(_from_controller(state_dir, namespace, name))
     share = ahead if to is None else to
+    if share is None:
+        nothing = nothing_next(shift.name, first_step(shift.strategy))
+        emit(nothing, output, screen("tables:diff_screen", nothing))
+        return
     found = _documents(documents or state_dir / "documents")
     before, changes = _changes(shift, share, found)
-    view = diff_view(shift.name, from_share=before, to_share=share, changes=changes)
+    observes = shift.mode is Mode.OBSERVE
+    view = diff_view(shift.name, from_share=before, to_share=share, changes=changes, observes=observes)
     emit(view, output, screen("tables:diff_screen", view))
 
 
 def _from_file(file: BinaryIO) -> "tuple[TrafficShift, Fraction]":
     """The shift, and the share of its first step."""
     from control.cli.manifest import parsed
+    from control.view.plan import first_step
 
     shift = parsed(*read_input(file))
-    return shift, shift.strategy.shares[0]
+    return shift, first_step(shift.strategy)
 
 
-async def _from_controller(state_dir: Path, namespace: str, name: str) -> "tuple[TrafficShift, Fraction]":
-    """The shift, and the share of its next step."""
+async def _from_controller(state_dir: Path, namespace: str, name: str) -> "tuple[TrafficShift, Fraction | None]":
+    """The shift, and the share of its next step; None where it has none."""
     from control.spec import from_document
     from control.view.plan import next_share
 

@@ -48,7 +48,7 @@ BY_SUFFIX = {".json": Page.JSON, ".yaml": Page.YAML, ".yml": Page.YAML, ".md": P
     "-o",
     "--output",
     type=click.Choice(list(Page), case_sensitive=False),
-    help="How to write it; else by the ending of --file, else a table.",
+    help="How to write it; else by the ending of --file (.html, .md, .json, .yaml), else a table.",
 )
 @click.option(
     "--file",
@@ -66,7 +66,7 @@ def command(name: str, output: Page | None, file: Path | None, namespace: str, s
     file with plots that loads nothing from elsewhere.
     """
     view = run(_read(state_dir, namespace, name))
-    page = output or (BY_SUFFIX.get(file.suffix.lower(), Page.HTML) if file else Page.TABLE)
+    page = output or (BY_SUFFIX.get(file.suffix.lower(), Page.TABLE) if file else Page.TABLE)
     if file is None and page is Page.TABLE:
         look = out_look()
         look.print(screen("report:report_screen", view)(look))

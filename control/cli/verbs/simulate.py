@@ -69,16 +69,21 @@ def command(
 
     from control.cli.manifest import parsed
     from control.engine.foresee import Assumed, foresee, setting
+    from control.errors import Refused
+    from control.view.plan import would_not_begin
     from control.view.simulate import simulation_view
 
     shift = parsed(*read_input(file))
     canary = baseline_errors if canary_errors is None else canary_errors
     given = Assumed(rps, baseline_errors, canary, latency_factor, retries, processes)
+    at = setting(shift, given)
+    if refused := would_not_begin(at):
+        raise Refused(refused, "every run would stay Pending: raise spec.budget, or leave it out")
     deadline_s = shift.deadline.total_seconds() if shift.deadline is not None else HOURS_S
     within_s = within.total_seconds() if within is not None else min(deadline_s, DAY_S)
     rng = np.random.default_rng(seed)
     found = foresee(shift, given, runs=runs, within_s=within_s, rng=rng, told=_Telling(runs))
-    view = simulation_view(setting(shift, given), found, seed=seed, within_s=within_s)
+    view = simulation_view(at, found, seed=seed, within_s=within_s)
     emit(view, output, screen("foresight:simulate_screen", view))
 
 

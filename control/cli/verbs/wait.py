@@ -55,9 +55,9 @@ class GoalType(click.ParamType[Goal]):
         text = str(value)
         if text in END_CODES:
             return Goal(text)
-        if found := re.fullmatch(r"step=(\d{1,4})", text):
+        if found := re.fullmatch(r"step=([1-9]\d{0,3})", text):
             return Goal(text, int(found[1]))
-        return self.fail(f"{text!r} is none of promoted, rolled-back, finished, step=N", param, ctx)
+        return self.fail(f"{text!r} is none of promoted, rolled-back, finished, step=N (from 1 on)", param, ctx)
 
 
 @click.command(

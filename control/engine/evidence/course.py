@@ -26,8 +26,12 @@ from control.engine.evidence.findings import Findings
 from control.engine.evidence.terms import Bools, Floats, Ints, Terms, columns
 
 TINY = 1e-9
+AGAINST, CAUTIOUS = float(np.log(2.0)), 0.05
+"""Where a proof of being no worse has become half as likely, nothing climbs above this share: most of a fault is seen
+there as soon as above, for less. Units: log E; share.
+"""
 PUSH_S = 15.0
-"""What a stage is taken to last beyond its polls and lag: writing, acknowledging, and a fault's first sign. Units: s."""
+"""What a stage is taken to last beyond its polls and lag: writing, acknowledging, a fault's first sign. Units: s."""
 
 
 class Action(IntEnum):
@@ -48,7 +52,7 @@ class Action(IntEnum):
     """Too few polls at this weight."""
     PROMOTE = 7
     BAKE = 8
-    """Everything is proven: watch it once more before 100 %."""
+    """Every proof leans the right way: from here it is proven once, for as long as the bake lasts at least."""
     BAKING = 9
     ADVANCE = 10
     UNPROVEN = 11
@@ -89,8 +93,10 @@ def course(terms: Terms, found: Findings, at: Standing) -> Course:
     """What to do now, for each run."""
     harmful = found.log_total >= terms.log_harm
     proven = (found.log_proof >= terms.log_proof).all(axis=-1)
-    top = terms.bake_at if terms.bake_s > 0 else 1.0
-    done = proven & (at.share >= _rung(terms, terms.bake_at if terms.bake_s > 0 else terms.learn_at) - TINY)
+    bakes = terms.bake_s > 0
+    top = terms.bake_at if bakes else 1.0
+    high = at.share >= _rung(terms, terms.bake_at if bakes else terms.learn_at) - TINY
+    done = proven & high
     next_share, why_not = _next(terms, found, at, top)
     conditions = {
         Action.ROLL_BACK: harmful & (found.pod < 0),
@@ -102,7 +108,7 @@ def course(terms: Terms, found: Findings, at: Standing) -> Course:
         Action.WAITING: ~at.ready | (at.polls < terms.dwell_polls),
         Action.PROMOTE: done & (at.cap >= 1.0) & _baked(terms, at),
         Action.CAPPED: done & _baked(terms, at),
-        Action.BAKE: done & ~at.baking & (terms.bake_s > 0),
+        Action.BAKE: _leaning(found) & high & ~at.baking & bakes,
         Action.BAKING: at.baking,
         Action.ADVANCE: next_share > at.share + TINY,
     }
@@ -116,6 +122,11 @@ def _baked(terms: Terms, at: Standing) -> Bools:
     return np.asarray((at.baking & (at.baked_s >= terms.bake_s)) | (terms.bake_s <= 0))
 
 
+def _leaning(found: Findings) -> Bools:
+    """Does every proof of being no worse lean the right way?"""
+    return np.asarray((found.log_proof > 0).all(axis=-1))
+
+
 def _rung(terms: Terms, most: float) -> float:
     """The highest rung that is at most `most`; the lowest where none is."""
     return max((rung for rung in terms.rungs if rung <= most + TINY), default=terms.rungs[0])
@@ -123,8 +134,9 @@ def _rung(terms: Terms, most: float) -> float:
 
 def _next(terms: Terms, found: Findings, at: Standing, top: float) -> tuple[Floats, Ints]:
     """The highest rung that all limits allow, and which limit keeps it from the one above the present share."""
-    leaning = (found.log_proof > 0).all(axis=-1)
-    proof = np.minimum(np.where(leaning, 1.0, terms.learn_at), top)
+    against = (found.log_proof < -AGAINST).any(axis=-1)
+    learning = np.where(against, min(CAUTIOUS, terms.learn_at), terms.learn_at)
+    proof = np.minimum(np.where(_leaning(found), 1.0, learning), top)
     budget = allowed(terms, at.rate, found.upper, found.excess)
     rungs = np.array(terms.rungs)
     here = np.searchsorted(rungs, at.share + TINY)
@@ -169,7 +181,7 @@ def requests_needed(terms: Terms, test: int, rate: float, share: float, phi: flo
     log_a, log_b, a = log_factors(share, 1.0 - share, ratio, PROOF_GRID)
     others = (1.0 - share) / share
     growth = float((rate * log_a + rate * others * log_b + (1.0 - a) * extra).max())
-    needed = (terms.log_proof + np.log(len(PROOF_GRID))) * phi * float(column.tries[test])
+    needed = (terms.log_proof + np.log(len(PROOF_GRID))) * max(phi, float(column.tries[test]))
     return needed / growth if growth > 0 else float("inf")
 
 

@@ -70,7 +70,7 @@ def measured(seen: Dispersion, pods: Floats) -> Dispersion:
         if not complete.any():
             continue
         block = pods if length == 1 else blocks[:, :, number - 1]
-        added, degrees = _chi_square(totals - block, block)
+        added, degrees = chi_square(totals - block, block)
         chi[..., number] += np.where(complete[:, None], added, 0.0)
         freedom[..., number] += np.where(complete[:, None], degrees, 0.0)
         if length > 1:
@@ -78,7 +78,7 @@ def measured(seen: Dispersion, pods: Floats) -> Dispersion:
     return Dispersion(totals, blocks, chi, freedom, polls)
 
 
-def _chi_square(before: Floats, block: Floats) -> tuple[Floats, Floats]:
+def chi_square(before: Floats, block: Floats) -> tuple[Floats, Floats]:
     """Chi-square of a block over processes, and its degrees of freedom; both 0 for a block in which nothing was bad.
 
     The variance of an expected count has the error of the process's own rate in it.
@@ -103,9 +103,13 @@ def _part(weights: Floats, total: Floats) -> Floats:
 
 
 def phi(seen: Dispersion, terms: Columns) -> Floats:
-    """The dispersion (runs, tests), at least 1: what was seen, shrunk to what earlier shifts say."""
+    """The dispersion (runs, tests), at least 1: what was seen, shrunk to what earlier shifts say.
+
+    Where none says anything it is that of `Prior`, for each try that one request can add.
+    """
     weight = np.where(terms.phi_weight > 0, terms.phi_weight, UNSEEN_WEIGHT)[None, :, None]
-    by_length = (weight * terms.phi[None, :, None] + seen.chi) / (weight + seen.freedom)
+    before = np.where(terms.phi_weight > 0, terms.phi, terms.phi * terms.tries)[None, :, None]
+    by_length = (weight * before + seen.chi) / (weight + seen.freedom)
     return np.asarray(np.clip(by_length.max(axis=-1), 1.0, MOST))
 
 

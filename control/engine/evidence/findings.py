@@ -7,13 +7,15 @@ import numpy as np
 from control.engine.evidence.bets import log_mean, log_merged, mixed
 from control.engine.evidence.dispersion import phi
 from control.engine.evidence.pods import suspect
-from control.engine.evidence.terms import Bools, Floats, Ints, Terms, columns
+from control.engine.evidence.terms import Bools, Columns, Floats, Ints, Terms, columns
 from control.engine.evidence.tide import CAPPED_FROM, Tide, tolerated
 
 ENOUGH_BAD = 20
 """Bad requests of stable from which the averaging bets (F5) may hold the multiplying ones (F6) back."""
 CATASTROPHE = np.log(1e6)
 """Evidence of F6 that needs no second opinion. Units: log E."""
+LUMPS_WEIGHT = 4.0
+"""Degrees of freedom that stable's dispersion is worth beside how the canary's own processes vary."""
 EXCESSES = np.geomspace(0.0005, 1.0, 34)
 """Bounds on the excess rate that are looked at. Units: bad requests a request."""
 LATELY = 50.0
@@ -50,7 +52,7 @@ def findings(terms: Terms, tide: Tide) -> Findings:
     column = columns(terms)
     seen_phi = phi(tide.seen, column)
     ratio, extra = tolerated(tide, column, np.zeros(len(tide.polls), bool))
-    log_harm = harm(tide, seen_phi)
+    log_harm = harm(tide, column, seen_phi)
     leading = (log_harm + column.log_weight).argmax(axis=-1)
     rows = np.arange(len(leading))
     by_test = suspect(tide.canary_pods, tide.counts[..., 2:], seen_phi, ratio, extra, terms.hold_at)
@@ -71,14 +73,34 @@ def findings(terms: Terms, tide: Tide) -> Findings:
     )
 
 
-def harm(tide: Tide, seen_phi: Floats) -> Floats:
+def harm(tide: Tide, column: Columns, seen_phi: Floats) -> Floats:
     """log of the evidence for harm (runs, tests).
 
-    Where events clump, the smaller of both kinds of bets: it is valid if either is. A catastrophe needs one only.
+    Where events clump, the smaller of both kinds of bets: it is valid if either is. A catastrophe needs one only. What
+    speaks for harm is divided by what the dispersion turned out to be beyond what was known when the bets were made;
+    that only ever takes evidence away.
     """
     multiplied, averaged = mixed(tide.harm, tide.polls), mixed(tide.block, tide.polls)
     both = (seen_phi > CAPPED_FROM) & (tide.counts[..., 3] >= ENOUGH_BAD) & (multiplied < CATASTROPHE)
-    return np.where(both, np.minimum(multiplied, averaged), multiplied)
+    least = np.where(both, np.minimum(multiplied, averaged), multiplied)
+    return np.where(least > 0, least / underestimated(tide, column, seen_phi), least)
+
+
+def underestimated(tide: Tide, column: Columns, seen_phi: Floats) -> Floats:
+    """By how much the bets were tempered too little, as is known now (runs, tests): at least 1.
+
+    Stable's processes may have shown more clumps since. And a version that is bad is bad in all of its processes alike:
+    failures that come in lumps on one or the other of the canary's say less than their number.
+
+    Example: 24 failures in one poll of three processes, 8 each: chi-square 0: 1.
+    Example: the same on one process alone, bets tempered by 2: (4 * 2 + 48) / (4 + 2) = 9.3, so 4.7.
+    """
+    bad = tide.counts[..., 1]
+    now = np.maximum(seen_phi, column.tries)
+    used = np.where(tide.used > 0, tide.used / np.where(bad > 0, bad, 1.0), now)
+    known = np.maximum(now, used)
+    lumps = (LUMPS_WEIGHT * known + tide.lumps[..., 0]) / (LUMPS_WEIGHT + tide.lumps[..., 1])
+    return np.asarray(np.maximum(lumps, known) / used)
 
 
 def upper(terms: Terms, tide: Tide) -> Floats:

@@ -111,7 +111,7 @@ def widen(terms: Terms, tide: Tide, sums: Sums, poll: Poll) -> Sums:
     """
     column = columns(terms)
     phi = dispersion(tide, column, poll.canary.sum(axis=2), poll.stable.sum(axis=2))
-    added = _added(poll, phi, phi * column.tries)
+    added = _added(poll, phi, np.maximum(phi, column.tries))
     harm, proof = (each[:, None, None] for each in (poll.harm, poll.proof))
     return Sums(
         sums.below + np.where(proof[..., None], added[..., : len(BELOW), :], 0.0),

@@ -8,7 +8,7 @@ widened by what stable's own processes differ, and by what earlier good releases
 with q a t-quantile, since the spread is itself an estimate. And when harm rests on one process of several, leaving it
 out must leave the evidence standing, else it is held: "pod or version?".
 
-Example: spread 0.3, three canary and ten stable processes: q = 1.83, 1.1 * exp(1.83 * 0.3 * 0.658) = 1.58.
+Example: spread 0.3, three canary and ten stable processes: q = 2.82, 1.1 * exp(2.82 * 0.3 * 0.658) = 1.92.
 Example: spread 0, nothing known of releases: 1.1.
 Example: three processes with 30, 0 and 1 bad of 100 each: the first carries 97 % of the excess, and
 without it nothing is left.
@@ -22,10 +22,14 @@ from control.engine.evidence.bets import HARM_GRID, log_e, log_mean
 from control.engine.evidence.terms import Columns, Floats, Ints
 
 T95 = (6.31, 2.92, 2.35, 2.13, 2.02, 1.94, 1.89, 1.86, 1.83, 1.81, 1.80, 1.78, 1.77, 1.76, 1.75)
-"""The 95 % quantile of Student's t with 1, 2, ... degrees of freedom."""
+T99 = (31.82, 6.96, 4.54, 3.75, 3.36, 3.14, 3.00, 2.90, 2.82, 2.76, 2.72, 2.68, 2.65, 2.62, 2.60)
+"""The 95 and 99 % quantiles of Student's t with 1, 2, ... degrees of freedom. Processes take the wider one: several
+tests look at them at once.
+"""
 RELIABLE_AT = 10.0
 """Bad events a process from which its rate is taken for its own."""
 PRIOR_WEIGHT = 4.0
+"""Degrees of freedom that the spread of earlier shifts is worth, and as many more for each good release among them."""
 CHANCE = 1.5
 """How many times the variance that chance explains is taken for chance, since a few processes tell it badly."""
 WIDEST = 10.0
@@ -41,7 +45,8 @@ def spread(totals: Floats, phi: Floats, terms: Columns) -> Floats:
     Units: `totals` (runs, tests, processes, 2).
     """
     beyond, trust = seen_spread(totals, phi)
-    return np.asarray(np.sqrt((PRIOR_WEIGHT * terms.spread**2 + trust * beyond) / (PRIOR_WEIGHT + trust)))
+    weight = PRIOR_WEIGHT * (1.0 + terms.known)
+    return np.asarray(np.sqrt((weight * terms.spread**2 + trust * beyond) / (weight + trust)))
 
 
 def seen_spread(totals: Floats, phi: Floats) -> tuple[Floats, Floats]:
@@ -63,14 +68,14 @@ def seen_spread(totals: Floats, phi: Floats) -> tuple[Floats, Floats]:
 
 def widening(sigma: Floats, canary: Floats, stable: Floats, terms: Columns) -> Floats:
     """The factor on the tolerated ratio (F7) (runs, tests). Units: `canary`, `stable` are processes (runs, tests)."""
-    between = (_quantile(stable) * sigma) ** 2 * (1.0 / np.maximum(canary, 1.0) + 1.0 / np.maximum(stable, 1.0))
-    releases = (_quantile(terms.known) * terms.releases) ** 2
+    between = (_quantile(T99, stable) * sigma) ** 2 * (1.0 / np.maximum(canary, 1.0) + 1.0 / np.maximum(stable, 1.0))
+    releases = (_quantile(T95, terms.known) * terms.releases) ** 2
     return np.minimum(np.exp(np.sqrt(between + releases)), WIDEST)
 
 
-def _quantile(number: Floats) -> Floats:
-    degrees = np.clip(number - 1, 1, len(T95)).astype(int)
-    return np.asarray(np.array(T95)[degrees - 1])
+def _quantile(table: tuple[float, ...], number: Floats) -> Floats:
+    degrees = np.clip(number - 1, 1, len(table)).astype(int)
+    return np.asarray(np.array(table)[degrees - 1])
 
 
 def suspect(canary: Floats, stable: Floats, phi: Floats, ratio: Floats, extra: Floats, hold_at: float) -> Ints:

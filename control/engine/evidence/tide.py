@@ -19,7 +19,7 @@ from control.engine.evidence.bets import (
     log_e_of_block,
     log_factors,
 )
-from control.engine.evidence.dispersion import Dispersion, at_volume, fresh_dispersion, measured, phi
+from control.engine.evidence.dispersion import Dispersion, at_volume, chi_square, fresh_dispersion, measured, phi
 from control.engine.evidence.pods import spread, widening
 from control.engine.evidence.terms import Bools, Columns, Floats, Margin, Terms, columns
 
@@ -65,7 +65,9 @@ class Tide:
     `polls` that counted; `harm`, `block`, `proof`: logs of the bets (F3 of F1; F3 of F5; F2 of F1); `upper_log`,
     `upper_gain`: sums for the bound on the excess rate; `counts` (runs, tests, 4): canary requests, bad, stable
     requests, bad; `excess`, `excess_variance`: failed requests beyond stable's rate; `lately` (runs, 2): stable's
-    requests and failures of late; `routing`, `routing_polls`: bets on a wrong share since the weight; `canary_pods`.
+    requests and failures of late; `routing`, `routing_polls`: bets on a wrong share since the weight; `canary_pods`;
+    `lumps` (runs, tests, 2): chi-square of the canary's processes within polls, and its degrees of freedom; `used`
+    (runs, tests): by how much the bets were tempered, summed over the canary's bad requests.
     """
 
     polls: Floats
@@ -81,6 +83,8 @@ class Tide:
     routing: Floats
     routing_polls: Floats
     canary_pods: Floats
+    lumps: Floats
+    used: Floats
     seen: Dispersion
 
     def numbers(self) -> list[float]:
@@ -132,6 +136,8 @@ def fresh(terms: Terms, runs: int = 1, slots: int = SLOTS) -> Tide:
         routing=np.full((runs, 1, len(MISROUTED)), -np.inf),
         routing_polls=np.zeros(runs),
         canary_pods=np.zeros((runs, tests, slots, 2)),
+        lumps=np.zeros((runs, tests, 2)),
+        used=np.zeros((runs, tests)),
         seen=fresh_dispersion(runs, tests, slots),
     )
 
@@ -154,7 +160,7 @@ def weigh(terms: Terms, tide: Tide, poll: Poll) -> Tide:
     counts = poll.harm & ((canary[..., 0] > 0) & (stable[..., 0] > 0)).any(axis=1)
     polls = tide.polls + counts
     noise = dispersion(tide, column, canary, stable)
-    tempered = noise * column.tries
+    tempered = np.maximum(noise, column.tries)
     ratio, extra = tolerated(tide, column, poll.warm)
     grid = np.where(noise[..., None] > CAPPED_FROM, np.minimum(HARM_GRID, CAP), HARM_GRID)
     averaged = _averaged(tide, (canary, stable), (ratio, extra), grid)
@@ -173,6 +179,8 @@ def weigh(terms: Terms, tide: Tide, poll: Poll) -> Tide:
         lately=FADES * tide.lately + _failing(column, stable),
         **_routing(tide, poll),
         canary_pods=tide.canary_pods + poll.canary_pods,
+        lumps=tide.lumps + np.stack(chi_square(np.zeros_like(poll.canary_pods), poll.canary_pods), axis=-1),
+        used=tide.used + tempered * canary[..., 1],
         seen=measured(tide.seen, poll.stable_pods),
     )
 
@@ -199,13 +207,13 @@ def tolerated(tide: Tide, column: Columns, warm: Bools) -> tuple[Floats, Floats]
 
 
 def _averaged(tide: Tide, both: tuple[Floats, Floats], margin: tuple[Floats, Floats], grid: Floats) -> Floats:
-    """log E of the bets that average inside a poll (F5) (runs, tests, grid): 0 without a rate of stable before."""
+    """log E of the bets that average inside a poll (F5) (runs, tests, grid). Stable's rate before, of which the extra
+    becomes a ratio, is that of half a bad request where it had none.
+    """
     (canary, stable), (ratio, extra) = both, margin
-    rate = tide.counts[..., 3] / np.maximum(tide.counts[..., 2], 1.0)
-    in_all = ratio + np.where(rate > 0, extra / np.where(rate > 0, rate, 1.0), 0.0)
-    log_a, log_b, _ = log_factors(canary[..., 0], stable[..., 0], in_all, grid)
-    gained = log_e_of_block(canary[..., 1], stable[..., 1], log_a, log_b)
-    return np.where(rate[..., None] > 0, gained, 0.0)
+    rate = np.maximum(tide.counts[..., 3], 0.5) / np.maximum(tide.counts[..., 2], 1.0)
+    log_a, log_b, _ = log_factors(canary[..., 0], stable[..., 0], ratio + extra / rate, grid)
+    return log_e_of_block(canary[..., 1], stable[..., 1], log_a, log_b)
 
 
 def _proof(poll: Poll, column: Columns, tempered: Floats) -> Floats:

@@ -62,7 +62,7 @@ def test_plan_for_machines(by_steps: Path, output: str, read: Any) -> None:
 def test_plan_of_the_demos_own_shift() -> None:
     ran = tidegate("plan", SHIFT, "--rate", "200")
     assert ran.code == 0, ran.err
-    assert "latency>100ms" in ran.out
+    assert "latency>" in ran.out
 
 
 def test_simulate_tells_ends_and_draws_where_the_runs_stand(by_evidence: Path) -> None:
@@ -113,7 +113,9 @@ def test_simulate_ends_at_the_deadline(tmp_path: Path) -> None:
         pytest.param(["--rps", "50", "--canary-errors", "2"], "'2' is not a part of requests", id="a bare number"),
         pytest.param(["--rps", "50", "--baseline-errors", "120%"], "120% is more than 100%", id="more than all"),
         pytest.param(["--rps", "50", "--runs", "0"], "0 is not in the range", id="no run"),
-        pytest.param(["--rps", "50", "--latency-factor", "nan"], "nan is not between 0.01 and 100 times", id="no number"),
+        pytest.param(
+            ["--rps", "50", "--latency-factor", "nan"], "nan is not between 0.01 and 100 times", id="no number"
+        ),
         pytest.param(["--rps", "50", "--within", "5"], "'5' is not a duration", id="a time without a unit"),
         pytest.param([], "--rps", id="no rate"),
     ],
@@ -122,6 +124,17 @@ def test_what_can_t_be_simulated_is_bad_input(by_steps: Path, words: list[str], 
     ran = tidegate("simulate", "-f", by_steps, *words)
     assert (ran.code, ran.out) == (2, "")
     assert said in ran.err
+
+
+def test_a_shift_that_would_not_begin_is_not_foreseen(tmp_path: Path) -> None:
+    file = _written(tmp_path / "shift.yaml", QUICK + "  budget: 1\n")
+    planned = tidegate("plan", file, "--rate", "50")
+    refused = "would not begin: a budget of 1 failed request is too small, "
+    assert refused in planned.out.splitlines()[0]
+    assert "takes" not in planned.out
+    ran = tidegate("simulate", "-f", file, "--rps", "50")
+    assert (ran.code, ran.out) == (2, "")
+    assert refused in ran.err
 
 
 def test_simulate_of_a_bad_manifest_shows_its_mistakes(tmp_path: Path) -> None:

@@ -5,8 +5,14 @@ import io
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rich.console import Console
 
+from control.cli.foresight import _mean
 from control.cli.look import ASCII, UNICODE, Look, look_at
+from control.cli.tables import list_table
+from control.view.listing import list_row
+from control.view.simulate import Spread
+from tests.support.cli_documents import NOW, document
 
 STREAM = io.TextIOWrapper(io.BytesIO(), encoding="utf-8")
 WIDE, NARROW = look_at(STREAM), look_at(STREAM, ascii_only=True)
@@ -74,3 +80,16 @@ def test_what_is_piped_has_no_spaces_at_the_ends_of_lines() -> None:
 def test_every_sign_of_ascii_is_ascii() -> None:
     signs = [ASCII.eighths, ASCII.empty, ASCII.levels, ASCII.arrow, ASCII.branch, ASCII.last, *ASCII.marks.values()]
     assert all(sign.isascii() for sign in signs)
+
+
+def test_the_list_is_whole_in_80_columns() -> None:
+    console = Console(width=80, file=io.StringIO())
+    with console.capture() as captured:
+        console.print(list_table([list_row(document(), NOW)], Look(UNICODE, console)))
+    head, row = captured.get().splitlines()
+    assert head.split() == ["NAMESPACE", "NAME", "PHASE", "STEP", "WAITS", "FOR"]
+    assert row.rstrip() == "default    translator  Progressing  2/5   8 more requests of v2 (7 s left)"
+
+
+def test_fewer_failures_than_stable_has_are_no_failures_more() -> None:
+    assert [_mean(Spread(0, 0, mean)) for mean in (-2.5, -0.01, 2.5)] == ["0", "0", "2.5"]

@@ -14,7 +14,8 @@ from control.cli.main import VERBS, cli
 from control.local.layout import Layout
 from control.local.manifests import SHIFT, write_documents
 from tests.support.cli_control import Control, tidegate
-from tests.support.cli_documents import document
+from tests.support.cli_documents import document, rolled_back
+from tests.support.spec_shifts import SHORT
 
 
 @pytest.fixture
@@ -74,6 +75,18 @@ def test_diff_of_a_shift_under_way(manifests: Path, control: Control) -> None:
     ran = tidegate("diff", "--documents", manifests, "--state-dir", control.state_dir)
     assert ran.code == 0, ran.err
     assert ran.out.startswith("translator  from 0 % to 20 %: 2 documents would change")
+
+
+def test_diff_of_a_shift_that_was_rolled_back(manifests: Path, control: Control) -> None:
+    control.put(rolled_back())
+    ran = tidegate("diff", "--documents", manifests, "--state-dir", control.state_dir)
+    assert (ran.code, ran.out) == (0, "translator  no next step; tidegate retry would begin at 1 %\n")
+
+
+def test_diff_begins_where_the_file_says(manifests: Path, tmp_path: Path) -> None:
+    file = tmp_path / "shift.yaml"
+    file.write_text(SHORT.replace("shop", "default") + "  strategy: {first: 5%}\n", encoding="utf-8")
+    assert "from 0 % to 5 %" in tidegate("diff", "--file", file, "--documents", manifests).out
 
 
 def test_diff_of_documents_with_mistakes_shows_them(manifests: Path) -> None:

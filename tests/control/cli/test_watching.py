@@ -194,6 +194,8 @@ def test_a_wait_that_takes_too_long(moving: Control) -> None:
     assert ran.err.startswith("error[timed-out]: promoted was not reached within 0.1 s")
 
 
-@pytest.mark.parametrize("words", [("--for", "step=x"), ("--for", "done"), ("--timeout", "soon"), ("--timeout", "5")])
+@pytest.mark.parametrize(
+    "words", [("--for", "step=x"), ("--for", "step=0"), ("--for", "done"), ("--timeout", "soon"), ("--timeout", "5")]
+)
 def test_a_goal_or_time_that_makes_no_sense(moving: Control, words: tuple[str, str]) -> None:
     assert tidegate("wait", *words, "--state-dir", str(moving.state_dir)).code == 2

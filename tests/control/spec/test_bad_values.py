@@ -55,6 +55,10 @@ ALONE = {
     "a window of months": ("rollbackWindow: 30d", "spec.rollbackWindow: 30d is not between 0 s and 604800 s"),
     "a return of a day": ("return: {over: 1d}", "spec.return.over: 1d is not between 0 s and 3600 s"),
     "an unknown field of return": ("return: {after: 1s}", "spec.return.after: no such field (known here: over)"),
+    "too many labels": (
+        metric(ratio(", by: [a, b, c, d, e]")),
+        "spec.metrics[2].prometheus.by: at most 4 labels",
+    ),
     "an unknown change": ("changes: [colour]", "spec.changes[1]: 'colour' is not possible (expected 'timeout' or"),
     "no metric at all": ("metrics: []", "spec.metrics: list should have at least 1 item"),
     "an unknown metric": (
@@ -110,7 +114,7 @@ ALONE = {
     "an edge of 0": ("metrics: [{name: latency, edges: [0s]}]", "edges[1]: 0s is not between 0.001 ms and a day"),
     "too many edges": (
         "metrics: [{name: latency, edges: [1s, 2s, 3s, 4s]}]",
-        "spec.metrics[1].edges: list should have at most 3 items",
+        "spec.metrics[1].edges: at most 3 edges",
     ),
     "a metric of one's own without a kind": (
         metric(f"prometheus: {{bad: 'm{V}', total: 'n{V}'}}"),
@@ -198,12 +202,12 @@ TOGETHER = {
         " (1.3 x stable + 0.05%) (widen proof, or tolerate less)",
     ),
     "a tolerance wider than the usual proof, by its extra": (
-        "metrics: [{name: latency, tolerance: {extra: 1%}}]",
-        "spec.metrics[1].tolerance: the proof margin (1.25 x stable + 0.5%) is narrower",
+        "metrics: [{name: latency, tolerance: {extra: 2%}}]",
+        "spec.metrics[1].tolerance: the proof margin (1.25 x stable + 1%) is narrower",
     ),
     "a tolerance wider than the usual proof, given as nothing": (
-        "metrics: [{name: latency, tolerance: {extra: 1%}, proof: {extra: }}]",
-        "spec.metrics[1].proof: the proof margin (1.25 x stable + 0.5%) is narrower",
+        "metrics: [{name: latency, tolerance: {extra: 2%}, proof: {extra: }}]",
+        "spec.metrics[1].proof: the proof margin (1.25 x stable + 1%) is narrower",
     ),
     "a tolerance of one's own metric wider than the usual proof": (
         metric(f"tolerance: {{ratio: 2}}, {ratio()}"),

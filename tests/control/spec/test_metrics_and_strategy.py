@@ -85,7 +85,7 @@ METRICS: dict[str, tuple[str, Metric]] = {
     "a built-in one as it is": ("{name: outcomes}", BUILT_IN[BuiltInName.OUTCOMES]),
     "half a margin, the rest as usual": (
         "{name: latency, tolerance: {extra: 0.3%}, proof: {ratio: 2}, weight: 1}",
-        replace(LATENCY, tolerance=Margin(1.1, 0.003), proof=Margin(2.0, 0.005), weight=1.0),
+        replace(LATENCY, tolerance=Margin(1.1, 0.003), proof=Margin(2.0, 0.01), weight=1.0),
     ),
     "edges, finer than a millisecond too": (
         "{name: latency, edges: [0.5ms, 250ms, 1m30s]}",

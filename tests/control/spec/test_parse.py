@@ -161,6 +161,10 @@ MISTAKES = {
     ),
     "an unknown kind of strategy": (GOOD.replace("kind: steps", "kind: magic"), ["14:11: spec.strategy.kind: 'magic'"]),
     "another apiVersion": (GOOD.replace("v1alpha1", "v9"), ["1:13: apiVersion: 'tidegate.dev/v9' is not possible"]),
+    "nearly labels": (
+        GOOD.replace("namespace: shop}", "namespace: shop, labells: {a: b}}"),
+        ["3:47: metadata.labells: no such field (did you mean labels?)"],
+    ),
     "a name that is no name": (GOOD.replace("name: translator,", "name: Trans_lator,"), ["3:18: metadata.name: "]),
     "a route named twice": (
         GOOD.replace(
@@ -261,3 +265,19 @@ def test_a_document_reads_back(shift: TrafficShift) -> None:
 def test_the_generation_follows_the_spec(shift: TrafficShift) -> None:
     assert shift.generation == replace(shift, annotations=()).generation
     assert shift.generation != replace(shift, poll=shift.poll + timedelta(milliseconds=1)).generation
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        "uid: a, resourceVersion: '1', generation: 2, creationTimestamp: null, managedFields: [], ownerReferences: []",
+        "generateName: a, finalizers: [], selfLink: a, deletionTimestamp: null, deletionGracePeriodSeconds: 1",
+        "labels: {a: b}, annotations: {a: b}",
+        "somethingOfTheirs: 1",
+    ],
+    ids=["Kubernetes adds it", "Kubernetes adds it sometimes", "people write it", "nobody knows it"],
+)
+def test_what_else_metadata_may_hold(more: str) -> None:
+    assert (
+        parse_shift(GOOD.replace("namespace: shop}", f"namespace: shop, {more}}}").encode(), "x").name == "translator"
+    )

@@ -1,6 +1,6 @@
 from fractions import Fraction
 
-from control.view.diff import DocumentChange, diff_lines, diff_view
+from control.view.diff import DocumentChange, diff_lines, diff_view, nothing_next
 from control.view.plain import plain
 from mesh.istio.diff import ABSENT, Change
 
@@ -42,6 +42,15 @@ def test_fields_by_their_paths() -> None:
         {"path": fields[0].path, "before": 10, "after": 20, "sentence": f"{fields[0].path}: 10 -> 20"},
         {"path": fields[1].path, "before": None, "after": 80, "sentence": f"{fields[1].path}: added 80"},
     ]
+
+
+def test_what_was_rolled_back_has_no_next_step() -> None:
+    assert nothing_next("t", Fraction(1, 20)).headline == "no next step; tidegate retry would begin at 5 %"
+
+
+def test_what_only_observes_says_so() -> None:
+    view = diff_view("t", from_share=Fraction(0), to_share=Fraction(1, 100), changes=[], observes=True)
+    assert view.headline == "observes: nothing is written; a step from 0 % to 1 %: 0 documents would change"
 
 
 def test_an_unknown_share_is_not_zero() -> None:

@@ -150,7 +150,8 @@ def test_margin(ratio: float, extra: float, text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("number", "text"), [(12.34, "12.3"), (50.0, "50"), (1234.5, "1,234"), (0.02, "0"), (99.96, "100")]
+    ("number", "text"),
+    [(12.34, "12.3"), (50.0, "50"), (1234.5, "1,234"), (0.02, "0"), (99.96, "100"), (-0.02, "0"), (-0.0, "0")],
 )
 def test_amount(number: float, text: str) -> None:
     assert words.amount(number) == text

@@ -121,9 +121,28 @@ def test_what_takes_too_long_is_told_with_what_would_help(spec: str, than: str, 
 
 def test_a_budget_that_luck_can_spend_is_told() -> None:
     plan = evidence("budget: 1", errors=0.05)
-    assert any(
-        each.startswith("It would not begin: a budget of 1 failed requests is too small, ") for each in plan.notes
-    )
+    assert plan.headline.startswith("would not begin: a budget of 1 failed request is too small, ")
+    assert (plan.steps, plan.total, plan.remedies, {each.time for each in plan.needs}) == ((), "", (), {""})
+    assert len(plan.notes) == 1
+
+
+def test_steps_with_such_a_budget_do_not_begin_either() -> None:
+    plan = plan_view(shift(steps=FIVE, more="budget: 0.1"), rate=200)
+    assert plan.headline.startswith("would not begin: a budget of 0.1 failed requests is too small, ")
+    assert plan.steps == ()
+
+
+def test_what_only_observes_says_so() -> None:
+    plan = plan_view(shift(steps=FIVE, more="mode: observe"), rate=200)
+    assert plan.headline == "observes: nothing is written; takes 50 s"
+    assert plan.on_failure == "a bad version would go back, and nothing is written"
+
+
+@pytest.mark.parametrize("rate", [None, 50.0], ids=["no rate", "a rate"])
+def test_what_is_assumed_is_said(rate: float | None) -> None:
+    (told,) = [each for each in evidence(rate=rate).notes if each.startswith("Assumed: ")]
+    for each in ("outcomes 0.3 %", "attempts 0.6 %", "abandoned 0.1 %", "latency (slowest 5 %) 5 %"):
+        assert each in told
 
 
 @pytest.mark.parametrize(
@@ -133,10 +152,10 @@ def test_a_budget_that_luck_can_spend_is_told() -> None:
         pytest.param("Progressing", "1/20", "1/5", id="the step after this one"),
         pytest.param("Progressing", "1/10", "1/5", id="the plan was edited: the next above the present share"),
         pytest.param("Promoted", "1", "1", id="nothing is left"),
-        pytest.param("RolledBack", "0", "1/100", id="rolled back: a retry begins at the first step"),
+        pytest.param("RolledBack", "0", None, id="rolled back: none, until it is tried again"),
         pytest.param("RollingBack", "0", "0", id="going back"),
     ],
 )
-def test_the_share_of_the_next_step(phase: str, present: str | None, share: str) -> None:
+def test_the_share_of_the_next_step(phase: str, present: str | None, share: str | None) -> None:
     status: dict[str, Any] = {"phase": phase, "stepShare": present}
-    assert next_share(shift(steps=FIVE).strategy, status) == Fraction(share)
+    assert next_share(shift(steps=FIVE).strategy, status) == (None if share is None else Fraction(share))

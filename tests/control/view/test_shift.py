@@ -311,7 +311,7 @@ def test_share_over_time_of_another_run_is_not_told() -> None:
 def test_a_line_of_the_list() -> None:
     row = list_row(document(), NOW)
     assert (row.name, row.phase, row.step, row.share) == ("translator", "Progressing", "2/5", "5 % / 5 % / 4.97 %")
-    assert row.waiting == "8 more requests of v2 7 s left"
+    assert row.waiting == "8 more requests of v2 (7 s left)"
     assert list_row(promoted(), NOW).waiting == ""
     observing = list_row(by_evidence(mode="observe"), NOW)
     assert (observing.phase, observing.share) == ("Progressing (observes)", "5 % / 5 % / 4.97 %")

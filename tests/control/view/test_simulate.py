@@ -94,8 +94,6 @@ def test_shares_that_no_run_stood_at_are_left_out() -> None:
 @pytest.mark.parametrize(
     ("spec", "given", "note"),
     [
-        pytest.param("budget: 1\n" + QUICK, {"stable": 0.05, "canary": 0.05},
-                     "It would not begin: a budget of 1 failed requests is too small, ", id="luck can spend it"),
         pytest.param(STEPS + "rollbackWindow: 0s", {"canary": 0.01, "per_s": 100.0},
                      "Promoted, this version would fail 2,520 more requests an hour.", id="a bad one that is promoted"),
         pytest.param(QUICK, {"retries": 0}, "attempts is not compared: no route repeats a failed try.", id="no tries"),

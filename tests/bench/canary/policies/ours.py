@@ -10,25 +10,43 @@ from dataclasses import dataclass, fields, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from control.engine.evidence import Action, Findings, Margin, Poll, Prior, Standing, Terms, Test, Tide
-from control.engine.evidence import SLOTS, course, findings, first_share, fresh, rebake, resized, weigh
+from control.engine.evidence import (
+    SLOTS,
+    Action,
+    Findings,
+    Margin,
+    Poll,
+    Prior,
+    Standing,
+    Terms,
+    Test,
+    Tide,
+    course,
+    findings,
+    first_share,
+    fresh,
+    rebake,
+    resized,
+    weigh,
+)
 from control.engine.polls import gathered
+from control.engine.terms import MONTH_S, MOST_BUDGET, PART_OF_ERROR_BUDGET
+from control.spec.metric import DEFAULT_METRICS, BuiltIn, BuiltInName
 from tests.bench.canary.policies.policy import METRICS, UNNAMED, Bools, Case, End, Floats, Ints, Wish
 from tests.bench.canary.rates import ABANDONED, CHANNELS, EDGES_MS, FAILED, RETRIED, SLOW
 from tests.bench.canary.shapes import TICK_S
 from tests.bench.canary.telemetry import Seen
 
-WATCHED = (
-    ("outcomes", "outcomes", FAILED),
-    ("attempts", "attempts", RETRIED),
-    ("abandoned", "abandoned", ABANDONED),
-    *((f"latency>{edge:g}ms", "latency", SLOW + i) for i, edge in enumerate(EDGES_MS[:3])),
-)
-"""The built-in metrics: test, metric, channel."""
-WATCHED_CHANNELS = np.array([channel for *_, channel in WATCHED])
-METRIC_OF = np.array([METRICS.index(metric) for _, metric, _ in WATCHED])
-TOLERATED, TOLERATED_SLOW, PROVEN = Margin(1.1, 0.0005), Margin(1.1, 0.002), Margin(1.25, 0.005)
-WEIGHTS = {"outcomes": 2.0, "attempts": 1.0, "abandoned": 1.0, "latency": 4.0 / 3.0}
+CHANNELS_OF = {
+    BuiltInName.OUTCOMES: (FAILED,),
+    BuiltInName.ATTEMPTS: (RETRIED,),
+    BuiltInName.ABANDONED: (ABANDONED,),
+    BuiltInName.LATENCY: (SLOW, SLOW + 1, SLOW + 2),
+}
+WATCHED = tuple((metric, channel) for metric in DEFAULT_METRICS for channel in CHANNELS_OF[metric.name])
+"""The built-in metrics as they are by default, and which channel each of their tests compares."""
+WATCHED_CHANNELS = np.array([channel for _, channel in WATCHED])
+METRIC_OF = np.array([METRICS.index(metric.name) for metric, _ in WATCHED])
 RETRIES = 2
 BLIND_S = 60.0
 RATE_OVER = 12
@@ -38,25 +56,27 @@ OBJECTIVE = 0.995
 
 def terms(priors: tuple[Prior, ...] = (Prior(),) * len(WATCHED), **settled: float) -> Terms:
     """The default spec's terms. Units: `priors` in the order of WATCHED."""
-    tests = tuple(
-        Test(
-            name=name,
-            metric=metric,
-            tolerated=TOLERATED_SLOW if metric == "latency" else TOLERATED,
-            proven=PROVEN,
-            weight=WEIGHTS[metric],
-            tries=RETRIES if metric == "attempts" else 1,
-            counted=metric == "outcomes",
-            prior=prior,
-        )
-        for (name, metric, _), prior in zip(WATCHED, priors, strict=True)
-    )
+    tests = tuple(_test(metric, channel, prior) for (metric, channel), prior in zip(WATCHED, priors, strict=True))
     return Terms(tests, **settled)
+
+
+def _test(metric: BuiltIn, channel: int, prior: Prior) -> Test:
+    edge = f">{EDGES_MS[channel - SLOW]:g}ms" if metric.name is BuiltInName.LATENCY else ""
+    return Test(
+        name=f"{metric.name}{edge}",
+        metric=metric.name.value,
+        tolerated=Margin(metric.tolerance.ratio, metric.tolerance.extra),
+        proven=Margin(metric.proof.ratio, metric.proof.extra),
+        weight=metric.weight / len(CHANNELS_OF[metric.name]),
+        tries=RETRIES if metric.name is BuiltInName.ATTEMPTS else 1,
+        counted=metric.name is BuiltInName.OUTCOMES,
+        prior=prior,
+    )
 
 
 def auto_budget(rps: float) -> float:
     """The default budget: at most 50, at most 1 % of what 30 days at this rate may fail by the objective."""
-    return min(50.0, 0.01 * rps * 30 * 86400 * (1 - OBJECTIVE))
+    return min(MOST_BUDGET, PART_OF_ERROR_BUDGET * rps * MONTH_S * (1 - OBJECTIVE))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -87,3 +87,17 @@ def test_the_process_to_name(canary_pods, named):
     found = findings(terms(), learned(terms(), [each] * 4))
     assert found.log_total[0] > np.log(100)
     assert found.pod[0] == named
+
+
+@pytest.mark.parametrize(
+    ("canary_pods", "log_harm"),
+    [([(17, 8), (17, 8), (16, 8)], 13.4), ([(17, 17), (17, 0), (16, 7)], 6.8), ([], 13.4)],
+    ids=["all processes alike", "in lumps", "nobody knows the processes"],
+)
+def test_failures_in_lumps_say_less(canary_pods, log_harm):
+    """24 of 50 in two polls: on all processes alike it is the version, in lumps it may be two bad moments."""
+    known = terms(one_test(prior=Prior(phi=3.0, weight=1e9)))
+    lumps = poll((50, 24), (450, 1), canary_pods=of_processes(canary_pods))
+    quiet = poll((50, 0), (450, 1), canary_pods=of_processes([(n, 0) for n, _ in canary_pods]))
+    found = findings(known, learned(known, [quiet] * 6 + [lumps, quiet, lumps]))
+    assert found.log_harm[0, 0] == pytest.approx(log_harm, abs=0.1)

@@ -37,8 +37,8 @@ def test_earlier_shifts_tell_the_spread_where_this_one_can_not():
     ("sigma", "canary", "stable", "prior", "factor"),
     [
         (0.0, 1, 1, Prior(), 1.0),
-        (0.3, 3, 10, Prior(), np.exp(1.83 * 0.3 * np.sqrt(1 / 3 + 1 / 10))),
-        (0.3, 3, 3, Prior(), np.exp(2.92 * 0.3 * np.sqrt(2 / 3))),
+        (0.3, 3, 10, Prior(), np.exp(2.82 * 0.3 * np.sqrt(1 / 3 + 1 / 10))),
+        (0.3, 3, 3, Prior(), np.exp(6.96 * 0.3 * np.sqrt(2 / 3))),
         (0.0, 3, 10, Prior(releases=0.2, known=6), np.exp(2.02 * 0.2)),
         (3.0, 1, 2, Prior(), 10.0),
     ],
