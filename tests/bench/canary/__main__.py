@@ -20,7 +20,7 @@ from pathlib import Path
 
 import numpy as np
 
-from tests.bench.canary.choose import GATES_TITLE, Choice, Refused, Stage, chosen, plan
+from tests.bench.canary.choose import GATES_TITLE, OURS, Choice, Refused, Stage, chosen, plan
 from tests.bench.canary.conditions import PUBLISHED
 from tests.bench.canary.gates import GATES
 from tests.bench.canary.heats import Run, run_all
@@ -64,7 +64,8 @@ def write_pages(folder: Path, raced: Sequence[Raced], rows: Sequence[Row], load:
 def print_found(choice: Choice, runs: Sequence[Run], rows: Iterable[Row]) -> None:
     """Tables of what was chosen, costs where they can be compared, gates last."""
     parts = [*scenario_parts(runs)] if not choice.whole else []
-    parts += cost_parts(runs)
+    if {OURS} < {run.cell.policy for run in runs}:
+        parts += cost_parts(runs)
     print("\n\n".join(parts))
     print("\n## Gates\n")
     print("\n".join(row.line for row in rows) or "The cells that ran decide none of them.")
