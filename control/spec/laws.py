@@ -4,8 +4,8 @@ These laws look at the raw document and skip what is malformed, so that they rep
 """
 
 import json
-from difflib import get_close_matches
 from collections.abc import Iterator, Mapping
+from difflib import get_close_matches
 from typing import Any
 
 from control.spec.laws_metrics import metric_mistakes

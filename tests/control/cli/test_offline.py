@@ -44,9 +44,9 @@ def test_diff_shows_only_weights(manifests: Path) -> None:
     changed = sorted(line[6:].replace(" ", "") for line in ran.out.splitlines() if line[6:7] in ("-", "+"))
     assert (
         changed
-        == ["+weight:1", "+weight:1", "+weight:99", "+weight:99", "-weight:0", "-weight:0"] + ["-weight:100"] * 2
+        == ["+weight:5", "+weight:5", "+weight:95", "+weight:95", "-weight:0", "-weight:0"] + ["-weight:100"] * 2
     )
-    assert "from 0 % to 1 %: 2 documents would change" in ran.out
+    assert "from 0 % to 5 %: 2 documents would change" in ran.out
 
 
 def test_diff_names_the_fields_above_the_lines(manifests: Path) -> None:
@@ -54,14 +54,14 @@ def test_diff_names_the_fields_above_the_lines(manifests: Path) -> None:
     lines = [line.strip() for line in tidegate(*words).out.splitlines()]
     path = "spec.http[primary].route[translator"
     (at,) = [number for number, line in enumerate(lines) if line.startswith("VirtualService default/translator")]
-    assert lines[at + 1 : at + 3] == [f"{path} v1].weight: 100 -> 99", f"{path} v2].weight: 0 -> 1"]
+    assert lines[at + 1 : at + 3] == [f"{path} v1].weight: 100 -> 95", f"{path} v2].weight: 0 -> 5"]
     assert lines[at + 3].split()[0].isdigit()
     documents = json.loads(tidegate(*words, "-o", "json").out)["documents"]
     assert documents[0]["fields"][1] == {
         "path": f"{path} v2].weight",
         "before": 0,
-        "after": 1,
-        "sentence": f"{path} v2].weight: 0 -> 1",
+        "after": 5,
+        "sentence": f"{path} v2].weight: 0 -> 5",
     }
 
 

@@ -101,10 +101,10 @@ def test_what_no_number_of_requests_proves_is_said() -> None:
 @pytest.mark.parametrize(
     ("spec", "than", "remedies"),
     [
-        pytest.param("", "an hour", [WIDER + " outcomes ", "more traffic: 15 requests a second, "],
+        pytest.param("", "an hour", [WIDER + " outcomes ", "more traffic: 11 requests a second, "],
                      id="no deadline"),
         pytest.param("deadline: 2h", "its deadline of 2 h 00 min",
-                     [WIDER + " outcomes ", "a later deadline: 7h1", "more traffic: 8 requests"],
+                     [WIDER + " outcomes ", "a later deadline: 5h2", "more traffic: 6 requests"],
                      id="a deadline"),
         pytest.param("strategy: {bake: {for: 2h}}", "an hour", ["a shorter bake (strategy.bake.for)"],
                      id="the bake alone is too long"),
@@ -113,7 +113,7 @@ def test_what_no_number_of_requests_proves_is_said() -> None:
 )  # fmt: skip
 def test_what_takes_too_long_is_told_with_what_would_help(spec: str, than: str, remedies: list[str]) -> None:
     plan = evidence(spec, rate=2.0)
-    told = [f"It takes about 7 h 15 min at 2 requests a second, more than {than}."] if than else []
+    told = [f"It takes about 5 h 24 min at 2 requests a second, more than {than}."] if than else []
     assert [each for each in plan.notes if each.startswith("It takes")] == told
     assert len(plan.remedies) == len(remedies)
     assert all(each.startswith(wanted) for each, wanted in zip(plan.remedies, remedies, strict=True)), plan.remedies
