@@ -24,7 +24,9 @@ FAULTS: dict[str, DemoFault] = {
     ),
     "internal": DemoFault("internal:0.2", "20 % of its answers are INTERNAL (HTTP 200, gRPC 13): outcomes show it"),
     "slow": DemoFault("delay:400ms", "every answer is 400 ms late: latency shows it"),
-    "tail": DemoFault("delay:800ms:15%", "15 % of its answers are 800 ms late, the median is as ever: latency shows it"),
+    "tail": DemoFault(
+        "delay:800ms:15%", "15 % of its answers are 800 ms late, the median is as ever: latency shows it"
+    ),
     "retries": DemoFault(
         "errors:0.3:UNAVAILABLE:first=1",
         "30 % of first tries answer UNAVAILABLE, second ones never: no caller sees it, attempts show it",
