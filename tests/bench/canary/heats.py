@@ -1,4 +1,4 @@
-"""Which runs race side by side, and how is the work divided? Batches of runs, on as many processes as there are cores."""
+"""Which runs race side by side, and how is the work divided? Batches of runs, on as many processes as cores."""
 
 import os
 import sys

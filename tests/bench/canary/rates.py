@@ -30,7 +30,7 @@ def quantile_ms(part: float) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Rates:
-    """The chance that a request is bad, by way. Units: 0 to 1; `retried` is retries a request, up to 2; `slow` by edge."""
+    """The chance of a bad request, by way. Units: 0 to 1; `retried` is retries a request, at most 2; `slow` by edge."""
 
     failed: float = 0.003
     retried: float = 0.005
