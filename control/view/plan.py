@@ -237,7 +237,7 @@ def _on_the_way(at: Setting, number: int, share: Fraction, now_s: float, then_s:
         hold=_span(then_s - now_s) if isfinite(then_s) else "",
         canary_requests=f"{words.count(round(requests))} expected" if isfinite(then_s) else "",
         enough=True,
-        note="proven, and proven again in the bake" if float(share) == at.terms.bake_at and at.terms.bake_s else "",
+        note="the bake, in which everything is proven" if float(share) == at.terms.bake_at and at.terms.bake_s else "",
     )
 
 

@@ -68,16 +68,13 @@ def _need(at: Setting, test: int) -> Need:
 
 
 def takes_s(at: Setting, proof_s: float) -> float:
-    """From the first weight to the end, where proving takes so long: once, and again in the bake."""
-    return proof_s + max(at.terms.bake_s, proof_s) if at.terms.bake_s > 0 else proof_s
+    """How long it takes where proving takes so long: it is proven once, in the bake, which may have to last longer."""
+    return max(at.terms.bake_s, proof_s)
 
 
 def _fits_s(at: Setting, limit_s: float) -> float:
     """How long proving may take, so that all of it takes no longer than the limit; 0 where the bake alone does."""
-    bake_s = at.terms.bake_s
-    if bake_s <= 0:
-        return limit_s
-    return limit_s / 2 if limit_s / 2 >= bake_s else max(limit_s - bake_s, 0.0)
+    return limit_s if at.terms.bake_s < limit_s else 0.0
 
 
 def remedies(at: Setting, limit_s: float) -> Remedies | None:

@@ -1,8 +1,9 @@
 """Where does a run's chance come from? From its own name, so that a run is the same beside any others.
 
 A run is named by stream, scenario, shape, rate and seed. Each number it needs is a hash of that name, of what the
-number is for (channel) and of the poll (SplitMix64 as a counter-based generator). So seed 17 alone repeats what seed 17 did
-among a thousand; every policy meets the same traffic; and the counters that the whole controller reads over HTTP are
+number is for (channel) and of the poll (SplitMix64 as a counter-based generator). So seed 17 alone repeats what
+seed 17 did among a thousand; every policy meets the same traffic; and the counters that the whole controller reads
+over HTTP are
 those that the vectorised policy saw.
 
 Source: Steele, Lea, Flood, "Fast splittable pseudorandom number generators", 2014.

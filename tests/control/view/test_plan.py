@@ -64,7 +64,7 @@ def test_by_evidence_the_way_of_a_good_version_is_told() -> None:
     shares = [step.share for step in plan.steps]
     assert (shares[-2:], shares[0]) == (["20 %", "100 %"], "1 %")
     assert [step.number for step in plan.steps] == list(range(1, len(shares) + 1))
-    assert plan.steps[-2].note == "proven, and proven again in the bake"
+    assert plan.steps[-2].note == "the bake, in which everything is proven"
     assert plan.steps[0].starts == "after 5 s"
     assert (plan.steps[-1].hold, plan.steps[-1].canary_requests) == ("", "")
     assert "Times are the middle of 20 simulated runs of a version as good as v1." in plan.notes
