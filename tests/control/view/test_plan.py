@@ -113,7 +113,7 @@ def test_what_no_number_of_requests_proves_is_said() -> None:
 )  # fmt: skip
 def test_what_takes_too_long_is_told_with_what_would_help(spec: str, than: str, remedies: list[str]) -> None:
     plan = evidence(spec, rate=2.0)
-    told = [f"It takes about 5 h 24 min at 2 requests a second, more than {than}."] if than else []
+    told = [f"It takes about 2 h 42 min at 2 requests a second, more than {than}."] if than else []
     assert [each for each in plan.notes if each.startswith("It takes")] == told
     assert len(plan.remedies) == len(remedies)
     assert all(each.startswith(wanted) for each, wanted in zip(plan.remedies, remedies, strict=True)), plan.remedies
