@@ -101,10 +101,10 @@ def test_what_no_number_of_requests_proves_is_said() -> None:
 @pytest.mark.parametrize(
     ("spec", "than", "remedies"),
     [
-        pytest.param("", "an hour", [WIDER + " outcomes ", "more traffic: 11 requests a second, "],
+        pytest.param("", "an hour", [WIDER + " outcomes ", "more traffic: 6 requests a second, "],
                      id="no deadline"),
         pytest.param("deadline: 2h", "its deadline of 2 h 00 min",
-                     [WIDER + " outcomes ", "a later deadline: 5h2", "more traffic: 6 requests"],
+                     [WIDER + " outcomes ", "a later deadline: 2h43m", "more traffic: 3 requests"],
                      id="a deadline"),
         pytest.param("strategy: {bake: {for: 2h}}", "an hour", ["a shorter bake (strategy.bake.for)"],
                      id="the bake alone is too long"),
