@@ -20,7 +20,7 @@ from control.telemetry import configure_logs
 from tests.bench.canary.choose import RATES, Choice, Refused, chosen
 from tests.bench.canary.conditions import PUBLISHED
 from tests.bench.canary.heats import Cell, Run
-from tests.bench.canary.served.beside import beside
+from tests.bench.canary.served.beside import Said, beside
 from tests.bench.canary.served.whole import POLICY, Pace, played
 from tests.bench.canary.shapes import SHAPES
 
@@ -67,7 +67,7 @@ def compare(runs: Sequence[Run], seeds: Sequence[int]) -> Iterable[str]:
     for cell in dict.fromkeys(run.cell for run in runs):
         here, there = [run for run in runs if run.cell == cell], beside(cell, seeds, PUBLISHED, Pace())
         other = [run for run in here if not there[run.seed].agrees(run)]
-        told = "".join(f"; seed {run.seed} {run.end} here, {there[run.seed].end} there" for run in other)
+        told = "".join(f"; seed {run.seed} {Said.of(run)} here, {there[run.seed]} there" for run in other)
         alike = len(here) - len(other)
         yield f"{cell.scenario}, {cell.shape}, {cell.rps:g} rps: {alike} of {len(here)} as in the vectorised mode{told}"
 

@@ -23,8 +23,17 @@ class Said:
     parked: bool
     minutes: float
 
+    @classmethod
+    def of(cls, run: Run) -> "Said":
+        return cls(run.end, run.named, run.parked, run.minutes)
+
     def agrees(self, run: Run) -> bool:
         return (self.end, self.named, self.parked) == (run.end, run.named, run.parked)
+
+    def __str__(self) -> str:
+        """Example: rolled back (latency)."""
+        why = self.named or ("parked" if self.parked else "")
+        return f"{self.end} ({why})" if why else self.end
 
 
 def beside(cell: Cell, seeds: Sequence[int], stream: str, pace: Pace) -> dict[int, Said]:
@@ -38,7 +47,7 @@ def beside(cell: Cell, seeds: Sequence[int], stream: str, pace: Pace) -> dict[in
         seed: Said(
             end=END_WORDS[ends[row]],
             named=METRICS[came.named[row]] if came.named[row] >= 0 else "",
-            parked=ends[row] is End.GOING and came.share[row] == 0.0,
+            parked=ends[row] is End.GOING and bool(came.share[row] == 0.0),
             minutes=float(came.minutes[row]),
         )
         for row, seed in enumerate(seeds)
