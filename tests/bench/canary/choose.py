@@ -26,10 +26,10 @@ RIVALS = (OURS, *(peer.name for peer in PEERS))
 """Who is compared by cost: the default spec, and every peer."""
 RATES, MORE_RATES, MOST_RPS = (50.0,), (5.0, 500.0), 100_000.0
 MOST_SEEDS = 100_000
-HOURLY, BRIEF, AGAINST_PEERS, CROSSED, CHOSEN = 100, 400, 100, 25, 100
+HOURLY, BRIEF, AGAINST_PEERS, CROSSED, CHOSEN = 80, 400, 80, 20, 100
 """Runs a cell: of gates whose runs take long or the whole hour, of other gates, against peers, of the full cross, and
 of what somebody chose without saying how many."""
-LONG = frozenset({"tidegate", "tidegate-fixed"})
+LONG = frozenset({"tidegate", "tidegate-history", "tidegate-fixed", "tidegate-fixed-history"})
 GATES_TITLE, PEERS_TITLE, CROSS_TITLE = "gates", "peers", "full cross"
 NARROWING = ("SCENARIO", "SHAPE", "RPS", "POLICY")
 
