@@ -17,7 +17,7 @@ from tests.bench.canary.summary import summary
 
 pytestmark = pytest.mark.races
 FEW, SOME, MANY = 6, 10, 60
-SEEDS_OF = {"tidegate-fixed": FEW, "tidegate": SOME}
+SEEDS_OF = {"tidegate-fixed": FEW, "tidegate-fixed-history": FEW, "tidegate": SOME, "tidegate-history": FEW}
 """Runs a cell, by what they cost; `MANY` of the others."""
 
 

@@ -1,16 +1,19 @@
 """Who races? Each policy by the name that POLICY= takes, and how it begins a batch of runs.
 
 Ours races in several settings, since gates speak of them: `tidegate` is the default spec and knows nothing of the
-service; `-known` has the dispersion from earlier shifts; `-fast` does not bake; `-fixed` stays at 10 % for the whole
-hour, as false alarms are counted; `-prometheus` looks each 15 s and is followed 15 s later.
+service; `-history` has what five earlier shifts left in the ledger, and the budget that the controller then asks for;
+`-known` has the dispersion of a service whose requests fail independently; `-fast` does not bake; `-fixed` stays at
+10 % for the whole hour, as false alarms are counted; `-prometheus` looks each 15 s and is followed 15 s later.
 """
 
 from collections.abc import Callable, Hashable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
+from math import ceil, isfinite
 
-from control.engine.evidence import Prior, Terms
+from control.engine.evidence import Prior, Terms, budget_needed, requests_needed
 from tests.bench.canary.conditions import Name
+from tests.bench.canary.history import known_of
 from tests.bench.canary.policies.kayenta import RULES as KAYENTAS
 from tests.bench.canary.policies.kayenta import Kayenta
 from tests.bench.canary.policies.ours import WATCHED, Ours, auto_budget, terms
@@ -20,7 +23,7 @@ from tests.bench.canary.policies.thresholds import RULES as THRESHOLDS
 from tests.bench.canary.policies.thresholds import Thresholds
 
 UNKNOWN = (Prior(),) * len(WATCHED)
-QUIET = (Prior(phi=1.1, weight=500.0),) * len(WATCHED)
+QUIET = (Prior(phi=1.1, weight=100.0, known=5),) * len(WATCHED)
 """What a service's earlier shifts say whose requests fail independently."""
 FIXED = 0.1
 
@@ -45,6 +48,26 @@ def _ours(name: str, about: str, *, priors: tuple[Prior, ...] = UNKNOWN, fixed: 
     return Entrant(name, about, True, settled, lambda held, case: Ours.of(case, held, fixed=fixed))
 
 
+def _with_history(name: str, about: str, *, fixed: float = 0.0, **kept: float) -> Entrant:
+    """Priors from the service's ledger. The budget is the default one, or the least that is accepted with them."""
+
+    def settled(run: Name) -> Terms:
+        plain = terms(known_of(run), budget=float("inf") if fixed else auto_budget(run.rate), **kept)
+        return plain if fixed else replace(plain, budget=max(plain.budget, ceil(accepted(plain, run))))
+
+    return Entrant(name, about, True, settled, lambda held, case: Ours.of(case, held, fixed=fixed))
+
+
+def accepted(planned: Terms, run: Name) -> float:
+    """The least budget that the controller accepts (`control.engine.begin`): three sd of what is planned."""
+    failing, share = run.scenario.stable.failed, planned.bake_at if planned.bake_s else planned.learn_at
+    rows = [(number, test) for number, test in enumerate(planned.tests) if test.counted]
+    phi = max(test.prior.phi for _, test in rows)
+    proofs = (requests_needed(planned, number, failing, share) for number, _ in rows)
+    requests = max(run.rate * share * planned.bake_s, *filter(isfinite, proofs), 0.0)
+    return budget_needed(failing, requests, share, phi)
+
+
 def _peer(name: str, about: str, begin: Callable[[Case], Policy]) -> Entrant:
     return Entrant(name, about, False, lambda run: name, lambda held, case: begin(case))
 
@@ -53,9 +76,11 @@ PROMETHEUS = {"poll_s": 15.0, "lag_s": 15.0}
 OURS = (
     _ours("tidegate", "the default: bakes for 10 min at 20 %, knows nothing of the service"),
     _ours("tidegate-known", "the same, with the dispersion from earlier shifts", priors=QUIET),
+    _with_history("tidegate-history", "the default, with the ledger of five earlier shifts"),
     _ours("tidegate-fast", "bake off, knows nothing of the service", bake_s=0.0),
     _ours("tidegate-fast-known", "bake off, dispersion from earlier shifts", priors=QUIET, bake_s=0.0),
     _ours("tidegate-prometheus", "bake off, dispersion known, polls and lag of 15 s", priors=QUIET, bake_s=0.0, **PROMETHEUS),
+    _with_history("tidegate-fixed-history", "10 % for the whole hour, with five earlier shifts", fixed=FIXED, bake_s=0.0),
     _ours("tidegate-fixed", "10 % for the whole hour, only harm ends it", fixed=FIXED, bake_s=0.0),
 )  # fmt: skip
 ABOUT = {

@@ -101,15 +101,18 @@ ALIKE = cells("tidegate-fixed", tagged("independent")) + cells("tidegate", tagge
 SPREAD = cells("tidegate-fixed", tagged("spread")) + cells("tidegate", tagged("spread"))
 MODERATE = tuple(name for name in tagged("independent") if "clumps-20" not in name)
 """Noise whose dispersion is 10 at most."""
-KNOWN, FAST, BAKED, SLOWLY = "tidegate-fast-known", "tidegate-fast", "tidegate", "tidegate-prometheus"
+KNOWN, FAST, BAKED = "tidegate-fast-known", "tidegate-fast", "tidegate"
+SLOWLY, INFORMED = "tidegate-prometheus", "tidegate-history"
 JUDGED_BAD = tuple(name for name, scenario in SCENARIOS.items() if scenario.fate is Fate.ROLL_BACK)
 
 GATES = (
     Gate("A/A, independent noise: false rollback, pooled", ALIKE, FALSE, 0.005, 0.01, "%"),
     Gate("A/A, independent noise: false rollback, worst scenario", ALIKE, worst(FALSE), 0.02, 0.03, "%"),
     Gate("A/A, processes differ (3 or 6 of the canary, 10 of stable): false rollback", SPREAD, FALSE, 0.01, 0.02, "%"),
-    Gate("A/A promoted within the hour, dispersion at most 10", cells(BAKED, MODERATE), share_of("promoted"), 0.95, 0.90, "%", least=True),
-    Gate("A/A stopped by the budget, dispersion at most 10", cells(BAKED, MODERATE), share_of("budget spent"), 0.01, 0.02, "%"),
+    Gate("A/A promoted within the hour, dispersion at most 10, five earlier shifts", cells(INFORMED, MODERATE), share_of("promoted"), 0.95, 0.90, "%", least=True),
+    Gate("A/A stopped by the budget, dispersion at most 10, five earlier shifts", cells(INFORMED, MODERATE), share_of("budget spent"), 0.01, 0.02, "%"),
+    Gate("Noise that all of stable shares, five earlier shifts: false rollback", cells("tidegate-fixed-history", tagged("common")), FALSE, 0.05, 1.0, "%"),
+    Gate("The same, nothing known of the service (no aim)", cells("tidegate-fixed", tagged("common")), FALSE, 1.0, 1.0, "%"),
     Gate("0.3 to 2 %: mean excess failures", cells(KNOWN, ["errors-0.3-2"]), mean_excess, 11.0, 12.0, ""),
     Gate("0.3 to 20 %: mean excess failures", cells(KNOWN, ["errors-0.3-20"]), mean_excess, 4.5, 5.5, ""),
     Gate("0.3 to 20 % at 500 a second: mean excess failures", cells(KNOWN, ["errors-0.3-20"], [500.0]), mean_excess, 5.0, 6.0, ""),

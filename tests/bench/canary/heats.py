@@ -118,7 +118,7 @@ def _run(cell: Cell, seed: int, all_of: Outcomes, row: int) -> Run:
         excess=float(all_of.excess[row]),
         slow=float(all_of.slow[row]),
         named=METRICS[named] if named >= 0 else "",
-        parked=end is End.GOING and all_of.share[row] == 0.0,
+        parked=bool(end is End.GOING and all_of.share[row] == 0.0),
     )
 
 
