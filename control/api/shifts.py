@@ -84,10 +84,13 @@ class Shifts:
         raise Unavailable("the controller is stopping", hint="ask again in a moment")
 
     async def history(self, namespace: str, name: str, *, limit: int = 0) -> Sequence[Mapping[str, Any]]:
+        """The newest `limit` entries (0: all kept), oldest first: whoever saw a status also sees what it tells of."""
+        stored = await self.store.load(namespace, name)  # before the journal, or what waits could be in neither
         entries = await self.store.journal(namespace, name, limit=max(0, limit))
-        if not entries:
+        if stored is None and not entries:
             await self._stored(namespace, name)
-        return entries
+        waiting = stored.state.get("outbox", ()) if stored is not None else ()
+        return [*entries, *(each for each in waiting if each not in entries)][-limit if limit > 0 else 0 :]
 
     async def baseline(self, namespace: str, name: str) -> Mapping[str, Any]:
         """Raises NotFound, Refused when the shift names none, Unavailable."""

@@ -60,6 +60,6 @@ class Learner:
         news, self.cursor = increments(self.cursor, found)
         self.readings += len(news)
         for new in news:
-            for version in new.versions:
+            for version in {name for name, _ in new.tallies}:
                 self.total[version] = self.total.get(version, Tally()) + new.total(version)
         return news

@@ -229,6 +229,20 @@ async def test_history_is_the_journal(api: Api, tool: GrpcShiftClient) -> None:
     assert [each["n"] for each in await tool.history(*KEY, limit=1)] == [2]
 
 
+async def test_history_tells_what_the_status_tells_though_the_journal_does_not_have_it_yet(
+    api: Api, tool: GrpcShiftClient
+) -> None:
+    await tool.apply(SHIFT, "shift.yaml")
+    await tool.command(*KEY, PAUSE)
+    waiting = [each["sentence"] for each in await tool.history(*KEY)]
+    assert any("paused" in each for each in waiting)
+    stored = await api.store.load(*KEY)
+    assert stored is not None
+    await api.store.record(*KEY, stored.state["outbox"])
+    assert [each["sentence"] for each in await tool.history(*KEY)] == waiting, "no entry is told twice"
+    assert [each["sentence"] for each in await tool.history(*KEY, limit=1)] == waiting[-1:]
+
+
 async def test_a_watch_sends_what_is_and_then_each_change(api: Api, tool: GrpcShiftClient) -> None:
     await tool.apply(SHIFT, "shift.yaml")
     async with asyncio.timeout(60):
