@@ -93,15 +93,15 @@ def needed_budget(shift: TrafficShift, watched: Watched, failing: float, per_s: 
         case EvidenceStrategy():
             terms = terms_of(shift, watched)
             share = float(shift.strategy.bake_at) if shift.strategy.bake_for else terms.learn_at
-            proofs = (requests_needed(terms, index, failing, share) for index, test in enumerate(terms.tests)
+            phi, baked = _phi(watched), per_s * share * shift.strategy.bake_for.total_seconds()
+            proofs = (requests_needed(terms, index, failing, share, phi) for index, test in enumerate(terms.tests)
                       if test.counted)  # fmt: skip
-            baked = per_s * share * shift.strategy.bake_for.total_seconds()
-            return budget_needed(failing, max([baked, *filter(isfinite, proofs)]), share, _phi(watched))
+            return budget_needed(failing, max([baked, *filter(isfinite, proofs)]), share, phi)
 
 
 def _phi(watched: Watched) -> float:
     """The dispersion of failures that earlier shifts showed; 1 where they say nothing."""
-    return max((test.prior.phi for test in watched.tests if test.counted and test.prior.weight > 0), default=1.0)
+    return max((test.prior.dispersion for test in watched.tests if test.counted and test.prior.weight > 0), default=1.0)
 
 
 def _carrying(at: Situation) -> Decision | None:

@@ -1,8 +1,8 @@
 """Does the canary keep its objective, now that it has all traffic? What is watched at 100 %, and for a while after.
 
-Nothing is left to compare with, so the objective alone is tested. Where stable itself did not keep it during the run,
-what stable did is the measure, with the margin that was tolerated all along: a service that never met its objective is
-not rolled back for it.
+Nothing is left to compare with, so the objective alone is tested, or what was tolerated all along where that is more.
+Where stable itself did not keep its objective during the run, three times of what it did is the measure: such a service
+is not rolled back for it, and rates that nobody promised rise and fall with the hour.
 """
 
 from dataclasses import replace
@@ -21,21 +21,24 @@ from control.engine.terms import terms_of
 from control.spec import TrafficShift
 
 OUTCOMES = "outcomes"
+UNPROMISED = 3.0
+"""How many times stable's rate is let pass where stable did not keep the objective either."""
 
 
 def new_guard(shift: TrafficShift, state: ShiftState) -> Guard | None:
     """What is watched from 100 % on; None where the spec wants no such window."""
     if not shift.rollback_window:
         return None
-    limit, phi = 1.0 - shift.objective, 1.0
+    limit, phi, failing = 1.0 - shift.objective, 1.0, state.flow.failing or 0.0
     if state.watched is not None and state.tide.values:
         terms = terms_of(shift, state.watched)
         found = findings(terms, Tide.of(terms, state.tide.values))
         for index, test in enumerate(terms.tests):
             if test.name == OUTCOMES:
-                usual = (state.flow.failing or 0.0) * test.tolerated.ratio + test.tolerated.extra
-                limit, phi = max(limit, usual), float(found.phi[0, index])
-    return Guard(limit, max(phi, 1.0))
+                phi = float(found.phi[0, index])
+                tolerated = failing * test.tolerated.ratio + test.tolerated.extra
+                limit = max(limit, tolerated if failing <= limit else UNPROMISED * failing)
+    return Guard(min(limit, 1.0), max(phi, 1.0))
 
 
 def guarded(state: ShiftState, canary: Tally) -> ShiftState:

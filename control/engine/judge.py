@@ -18,7 +18,7 @@ from fractions import Fraction
 import numpy as np
 
 from control.engine.compared import Comparison, comparisons
-from control.engine.evidence import Action, Findings, Standing, Terms, Tide, course, findings
+from control.engine.evidence import CHANCE_SD, Action, Findings, Standing, Terms, Tide, course, findings
 from control.engine.gauges import gauge_verdicts
 from control.engine.guarding import log_guard
 from control.engine.observation import Observation
@@ -110,7 +110,7 @@ def weighed(shift: TrafficShift, state: ShiftState, seen: Observation, now: date
 
 def _with_findings(judged: Judged, shift: TrafficShift, state: ShiftState, terms: Terms, now: datetime) -> Judged:
     found = findings(terms, Tide.of(terms, state.tide.values))
-    way = course(_led(shift, terms), found, standing(state, judged.cap, now))
+    way = course(terms, found, standing(state, judged.cap, now))
     rows = comparisons(terms, found)
     return replace(
         judged,
@@ -121,15 +121,8 @@ def _with_findings(judged: Judged, shift: TrafficShift, state: ShiftState, terms
         log_total=float(found.log_total[0]),
         upper=float(found.upper[0]),
         excess=float(found.excess[0]),
-        chance=3.0 * float(found.excess_sd[0]) if isinstance(shift.strategy, StepStrategy) else 0.0,
+        chance=CHANCE_SD * float(found.excess_sd[0]),
     )
-
-
-def _led(shift: TrafficShift, terms: Terms) -> Terms:
-    """The terms that lead. Who walks by fixed steps never planned how many requests that takes, so that a budget was
-    not refused for being small: it is only spent by more than bad luck (`Judged.spent`).
-    """
-    return terms if isinstance(shift.strategy, EvidenceStrategy) else replace(terms, budget=math.inf)
 
 
 def _leading(rows: tuple[Comparison, ...], found: Findings) -> Comparison:

@@ -3,7 +3,9 @@
 Three things of each finished run outlive it. How bad requests clumped (phi), as stable's own processes showed it. How
 those processes differed for good (spread). And by what ratio a good release differed from its predecessor, beyond what
 chance explains: noise that all of stable shares can't be seen by comparing its processes, but it makes one release look
-1.3 times worse than the last and the next one better.
+1.3 times worse than the last and the next one better. It may last (then no number of requests averages it out: the sd
+of releases widens what is tolerated) or come and go (then it disperses the counts: `common` is a factor on phi). A few
+releases can't tell which, so both are kept.
 
 phi and spread are means weighted by the degrees of freedom that they rest on. The sd of releases solves, by the method
 of moments, sum y^2 / (v + sd^2) = number of releases, y being log ratios and v their variances by chance; 0 when chance
@@ -21,6 +23,7 @@ Source: Paule & Mandel, "Consensus values and weighting factors", 1982 (the mome
 
 from collections.abc import Iterable, Iterator, Sequence
 from math import log, sqrt
+from typing import Any
 
 from control.engine.evidence import Prior
 from control.engine.ledger import PROMOTED, Finding, LedgerEntry
@@ -33,6 +36,8 @@ FEWEST = 3
 """Good releases from which their differences mean something."""
 BEST = -log(2.0)
 """The log ratio of an improvement counts as at least this."""
+ALIKE = 2.0
+"""Releases of belief that chance alone tells them apart."""
 _HALVINGS = 60
 
 
@@ -48,14 +53,13 @@ def _prior(runs: Sequence[LedgerEntry], name: str) -> Prior:
     found = [each for entry in runs for each in _of(entry, name)]
     freedom = sum(each.freedom for each in found)
     if freedom <= 0:
-        return Prior(releases=_releases(runs, name), known=len(_ratios(runs, name)), spread=_spread(found))
+        return Prior(spread=_spread(found), **_between(runs, name))
     return Prior(
         phi=sum(each.phi * each.freedom for each in found) / freedom,
         weight=min(freedom, MOST_FREEDOM),
         reference=sum(each.reference * each.freedom for each in found) / freedom,
         spread=_spread(found),
-        releases=_releases(runs, name),
-        known=len(_ratios(runs, name)),
+        **_between(runs, name),
     )
 
 
@@ -82,10 +86,21 @@ def _known_ratios(entry: LedgerEntry, name: str) -> Iterator[tuple[float, float]
             yield each.log_ratio, each.variance
 
 
-def _releases(runs: Sequence[LedgerEntry], name: str) -> float:
-    """The sd of log ratios between good releases, 0 while too few are known."""
+def _between(runs: Sequence[LedgerEntry], name: str) -> dict[str, Any]:
+    """How good releases differed: nothing while too few are known."""
     ratios = _ratios(runs, name)
-    return sd_beyond_chance(ratios) if len(ratios) >= FEWEST else 0.0
+    if len(ratios) < FEWEST:
+        return {"known": len(ratios)}
+    return {"known": len(ratios), "releases": sd_beyond_chance(ratios), "common": beyond_chance(ratios)}
+
+
+def beyond_chance(ratios: Sequence[tuple[float, float]]) -> float:
+    """The variance of log ratios over what chance gives them, at least 1. Units: pairs of a log ratio and its variance.
+
+    Example: ratios of 0.3 with a variance of 0.09 each: 1. Example: five of 0.6: (2 + 5 * 4) / 7 = 3.1.
+    """
+    found = sum(ratio**2 / variance for ratio, variance in ratios)
+    return max(1.0, (ALIKE + found) / (ALIKE + len(ratios)))
 
 
 def sd_beyond_chance(ratios: Sequence[tuple[float, float]]) -> float:

@@ -32,9 +32,8 @@ LAG_S = {Source.MESH: 5.0, Source.PROMETHEUS: 15.0}
 MOST_BUDGET = 50.0
 PART_OF_ERROR_BUDGET = 0.01
 MONTH_S = 30 * 86_400.0
-OUTAGE_FROM, OUTAGE_TIMES = 0.05, 10.0
-"""Stable itself is failing when this part of its requests does, or ten times what its objective allows."""
-WORST_OUTAGE = 0.5
+OUTAGE_FROM, OUTAGE_TO = 0.05, 0.1
+OUTAGE_TIMES, OUTAGE_AT_LEAST = 10.0, 2.0
 UNMEASURED_S = 30.0
 """How long requests are taken to last where they are only counted when they end, and none was ever measured."""
 
@@ -89,7 +88,7 @@ def terms_of(shift: TrafficShift, watched: Watched) -> Terms:
         budget=watched.budget,
         poll_s=shift.poll.total_seconds(),
         lag_s=LAG_S[shift.source],
-        outage=min(max(OUTAGE_FROM, OUTAGE_TIMES * (1.0 - shift.objective)), WORST_OUTAGE),
+        outage=outage_of(shift.objective),
     )
     strategy = shift.strategy
     if not isinstance(strategy, EvidenceStrategy):
@@ -100,6 +99,16 @@ def terms_of(shift: TrafficShift, watched: Watched) -> Terms:
         bake_s=strategy.bake_for.total_seconds(),
         bake_at=float(strategy.bake_at),
     )
+
+
+def outage_of(objective: float) -> float:
+    """The part of stable's requests that fail from which stable itself is failing: ten times what its objective allows,
+    but 5 to 10 %; where the objective allows more than half of that, twice as much as it does.
+
+    Example: 99.5 %: 5 %. Example: 99 %: 10 %. Example: 95 %: 10 %. Example: 80 %: 40 %.
+    """
+    allowed = 1.0 - objective
+    return max(min(max(OUTAGE_FROM, OUTAGE_TIMES * allowed), OUTAGE_TO), OUTAGE_AT_LEAST * allowed)
 
 
 def budget_of(shift: TrafficShift, per_s: float | None) -> float:

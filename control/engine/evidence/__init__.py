@@ -6,6 +6,7 @@ docs/evidence explains the method.
 """
 
 from control.engine.evidence.course import (
+    CHANCE_SD,
     Action,
     Course,
     Standing,
@@ -20,6 +21,7 @@ from control.engine.evidence.terms import RUNGS, Margin, Prior, Terms, Test
 from control.engine.evidence.tide import SLOTS, Poll, Tide, fresh, rebake, resized, weigh
 
 __all__ = [
+    "CHANCE_SD",
     "RUNGS",
     "SLOTS",
     "Action",

@@ -30,6 +30,8 @@ AGAINST, CAUTIOUS = float(np.log(2.0)), 0.05
 """Where a proof of being no worse has become half as likely, nothing climbs above this share: most of a fault is seen
 there as soon as above, for less. Units: log E; share.
 """
+CHANCE_SD = 3.0
+"""An excess within so many sd of none is bad luck, which is no cost of the version, and no reason to stop it."""
 PUSH_S = 15.0
 """What a stage is taken to last beyond its polls and lag: writing, acknowledging, a fault's first sign. Units: s."""
 
@@ -40,7 +42,7 @@ class Action(IntEnum):
     ROLL_BACK = 0
     """There is harm."""
     SPENT = 1
-    """The excess has used up the budget: no verdict on the version."""
+    """The excess has used up the budget, and is more than bad luck: no verdict on the version."""
     POD = 2
     """There would be harm, but one process alone carries it."""
     SUSPECTED = 3
@@ -100,7 +102,7 @@ def course(terms: Terms, found: Findings, at: Standing) -> Course:
     next_share, why_not = _next(terms, found, at, top)
     conditions = {
         Action.ROLL_BACK: harmful & (found.pod < 0),
-        Action.SPENT: found.excess >= terms.budget,
+        Action.SPENT: found.excess >= np.maximum(terms.budget, CHANCE_SD * found.excess_sd),
         Action.POD: harmful,
         Action.SUSPECTED: found.log_total >= np.log(terms.hold_at),
         Action.MISMATCH: found.log_misrouted >= terms.log_harm,
@@ -190,4 +192,4 @@ def budget_needed(rate: float, canary_requests: float, share: float, phi: float 
 
     Units: `rate` is stable's bad rate; `share` the canary's while most of those requests are sent.
     """
-    return 3.0 * float(np.sqrt(phi * canary_requests * rate / max(1.0 - share, TINY)))
+    return CHANCE_SD * float(np.sqrt(phi * canary_requests * rate / max(1.0 - share, TINY)))

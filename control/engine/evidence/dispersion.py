@@ -17,7 +17,7 @@ Example: failures in clumps of 5 (geometric): phi about 9; ten failures are the 
 Example: two processes, 8 and 0 bad of 100 each, in one block: chi-square (8-4)^2/4 + (0-4)^2/4 = 8 for one degree.
 Source: Pearson's chi-square; McCullagh & Nelder, "Generalized Linear Models", 1989 (quasi-likelihood).
 Limits: calibrated, not proved; noise that all of stable shares can't be seen by comparing its processes: only earlier
-releases show it (`Prior.releases`).
+releases show it (`Prior.common`, a factor on phi; `Prior.releases`).
 """
 
 from dataclasses import dataclass
@@ -111,6 +111,11 @@ def phi(seen: Dispersion, terms: Columns) -> Floats:
     before = np.where(terms.phi_weight > 0, terms.phi, terms.phi * terms.tries)[None, :, None]
     by_length = (weight * before + seen.chi) / (weight + seen.freedom)
     return np.asarray(np.clip(by_length.max(axis=-1), 1.0, MOST))
+
+
+def in_all(phi_seen: Floats, terms: Columns) -> Floats:
+    """phi with the noise that all processes of a version share, which only earlier releases show (runs, tests)."""
+    return np.asarray(np.minimum(phi_seen * terms.common, MOST))
 
 
 def at_volume(phi_seen: Floats, seen: Dispersion, terms: Columns, canary: Floats, stable: Floats) -> Floats:

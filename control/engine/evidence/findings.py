@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from control.engine.evidence.bets import log_mean, log_merged, mixed
-from control.engine.evidence.dispersion import phi
+from control.engine.evidence.dispersion import in_all, phi
 from control.engine.evidence.pods import suspect
 from control.engine.evidence.terms import Bools, Columns, Floats, Ints, Terms, columns
 from control.engine.evidence.tide import CAPPED_FROM, Tide, tolerated
@@ -52,7 +52,7 @@ def findings(terms: Terms, tide: Tide) -> Findings:
     column = columns(terms)
     seen_phi = phi(tide.seen, column)
     ratio, extra = tolerated(tide, column, np.zeros(len(tide.polls), bool))
-    log_harm = harm(tide, column, seen_phi)
+    log_harm = harm(tide, column, in_all(seen_phi, column))
     leading = (log_harm + column.log_weight).argmax(axis=-1)
     rows = np.arange(len(leading))
     by_test = suspect(tide.canary_pods, tide.counts[..., 2:], seen_phi, ratio, extra, terms.hold_at)

@@ -33,7 +33,8 @@ class Prior:
     `phi` is the dispersion of bad events (variance over mean; 1: independent requests), `weight` the degrees of
     freedom it rests on, `reference` the bad events a process and poll at which it was measured (0: unknown). `spread`
     is the sd of log rates between processes, `releases` the sd of the log ratio canary/stable between good releases
-    beyond what chance explains, `known` how many releases that rests on.
+    beyond what chance explains, `known` how many releases that rests on. `common` is by how much more those ratios
+    varied than phi explains (variance over variance): noise that all processes of a version share.
     """
 
     phi: float = 2.0
@@ -42,6 +43,12 @@ class Prior:
     spread: float = 0.0
     releases: float = 0.0
     known: int = 0
+    common: float = 1.0
+
+    @property
+    def dispersion(self) -> float:
+        """All of it: between processes, and what they share."""
+        return self.phi * self.common
 
 
 UNKNOWN = Prior()
@@ -127,6 +134,7 @@ class Columns:
     spread: Floats
     releases: Floats
     known: Floats
+    common: Floats
 
 
 @lru_cache(maxsize=64)
@@ -147,4 +155,5 @@ def columns(terms: Terms) -> Columns:
         spread=np.array([prior.spread for prior in priors]),
         releases=np.array([prior.releases for prior in priors]),
         known=np.array([float(prior.known) for prior in priors]),
+        common=np.array([prior.common for prior in priors]),
     )

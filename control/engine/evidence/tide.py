@@ -19,7 +19,15 @@ from control.engine.evidence.bets import (
     log_e_of_block,
     log_factors,
 )
-from control.engine.evidence.dispersion import Dispersion, at_volume, chi_square, fresh_dispersion, measured, phi
+from control.engine.evidence.dispersion import (
+    Dispersion,
+    at_volume,
+    chi_square,
+    fresh_dispersion,
+    in_all,
+    measured,
+    phi,
+)
 from control.engine.evidence.pods import spread, widening
 from control.engine.evidence.terms import Bools, Columns, Floats, Margin, Terms, columns
 
@@ -189,7 +197,7 @@ def dispersion(tide: Tide, column: Columns, canary: Floats, stable: Floats) -> F
     """phi for a poll of this size (runs, tests), from what was known before it."""
     per_canary = canary[..., 0] / processes(tide.canary_pods)
     per_stable = stable[..., 0] / processes(tide.seen.totals)
-    return at_volume(phi(tide.seen, column), tide.seen, column, per_canary, per_stable)
+    return at_volume(in_all(phi(tide.seen, column), column), tide.seen, column, per_canary, per_stable)
 
 
 def processes(pods: Floats) -> Floats:

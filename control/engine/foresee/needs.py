@@ -62,7 +62,7 @@ def needs(at: Setting) -> tuple[Need, ...]:
 
 def _need(at: Setting, test: int) -> Need:
     rate, share = float(at.rates[test, 0]), proof_share(at)
-    requests = float(requests_needed(at.terms, test, rate, share, at.terms.tests[test].prior.phi))
+    requests = float(requests_needed(at.terms, test, rate, share, at.terms.tests[test].prior.dispersion))
     known = isfinite(at.given.per_s)
     return Need(test, rate, requests, requests / (at.given.per_s * share) if known else inf)
 
@@ -125,4 +125,4 @@ def _with_extra(at: Setting, test: int, extra: float) -> float:
     tests = list(at.terms.tests)
     tests[test] = replace(tests[test], proven=replace(tests[test].proven, extra=extra))
     terms = replace(at.terms, tests=tuple(tests))
-    return float(requests_needed(terms, test, float(at.rates[test, 0]), proof_share(at), tests[test].prior.phi))
+    return float(requests_needed(terms, test, float(at.rates[test, 0]), proof_share(at), tests[test].prior.dispersion))

@@ -62,8 +62,8 @@ def accepted(planned: Terms, run: Name) -> float:
     """The least budget that the controller accepts (`control.engine.begin`): three sd of what is planned."""
     failing, share = run.scenario.stable.failed, planned.bake_at if planned.bake_s else planned.learn_at
     rows = [(number, test) for number, test in enumerate(planned.tests) if test.counted]
-    phi = max(test.prior.phi for _, test in rows)
-    proofs = (requests_needed(planned, number, failing, share) for number, _ in rows)
+    phi = max(test.prior.dispersion for _, test in rows)
+    proofs = (requests_needed(planned, number, failing, share, phi) for number, _ in rows)
     requests = max(run.rate * share * planned.bake_s, *filter(isfinite, proofs), 0.0)
     return budget_needed(failing, requests, share, phi)
 

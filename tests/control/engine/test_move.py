@@ -137,8 +137,13 @@ def test_where_requests_should_go_is_bet_on_anew_at_each_weight() -> None:
 GUARDS = {
     "the objective": (SHIFT, state(), 0.005),
     "a stricter one": (shift(more="objective: 99.99%"), state(flow=Flow()), 0.0005),
-    "what stable did, where it missed its objective": (SHIFT, state(flow=Flow(50.0, LATER, 1000, 20)), 0.0225),
-    "what it did is the measure only then": (SHIFT, state(flow=Flow(50.0, LATER, 1000, 2)), 0.005),
+    "three times what stable did, where it missed its objective": (
+        SHIFT,
+        state(flow=Flow(50.0, LATER, 1000, 20)),
+        0.06,
+    ),
+    "no more than all": (SHIFT, state(flow=Flow(50.0, LATER, 1000, 400)), 1.0),
+    "what it did is the measure only then": (SHIFT, state(flow=Flow(50.0, LATER, 1000, 4)), 0.005),
     "nothing compared": (SHIFT, state(watched=None), 0.005),
 }
 

@@ -213,7 +213,8 @@ def test_several_metrics_are_blamed_by_what_they_say() -> None:
     assert (found.cause, found.facts["metric"], found.facts["test"]) == (Cause.HARM_FOUND, "latency", "latency>250ms")
 
 
-def test_by_evidence_the_budget_was_checked_before_it_began() -> None:
-    """So that it holds to the letter."""
-    noisy = state(tide=tide(excess=50.0, excess_variance=np.array([300.0])))
-    assert decided(by_evidence(), noisy, seen()).cause is Cause.BUDGET_SPENT
+@pytest.mark.parametrize(("variance", "cause"), [(270.0, Cause.BUDGET_SPENT), (285.0, Cause.BUDGETED)])
+def test_a_budget_is_not_spent_by_what_bad_luck_explains(variance: float, cause: Cause) -> None:
+    """Three sd of it: the least budget that is accepted, for the noise that showed since."""
+    noisy = state(tide=tide(excess=50.0, excess_variance=np.array([variance])))
+    assert decided(by_evidence(), noisy, seen()).cause is cause

@@ -198,7 +198,10 @@ def test_rungs(strategy: Any, rungs: tuple[float, ...], bake_s: float) -> None:
     assert (found.rungs, found.bake_s) == (rungs, bake_s)
 
 
-@pytest.mark.parametrize(("objective", "outage"), [(0.995, 0.05), (0.99, 0.1), (0.9, 0.5), (0.9999, 0.05)])
+@pytest.mark.parametrize(
+    ("objective", "outage"),
+    [(0.995, 0.05), (0.993, 0.07), (0.99, 0.1), (0.95, 0.1), (0.9, 0.2), (0.5, 1.0), (0.9999, 0.05)],
+)
 def test_stable_is_failing_by_its_own_objective(objective: float, outage: float) -> None:
     assert terms_of(replace(BASE, objective=objective), watched()).outage == pytest.approx(outage)
 

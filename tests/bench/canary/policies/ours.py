@@ -29,6 +29,7 @@ from control.engine.evidence import (
     resized,
     weigh,
 )
+from control.engine.evidence.bets import log_merged, mixed
 from control.engine.polls import gathered
 from control.engine.terms import MONTH_S, MOST_BUDGET, PART_OF_ERROR_BUDGET
 from control.spec.metric import DEFAULT_METRICS, BuiltIn, BuiltInName
@@ -176,6 +177,8 @@ class Ours:
 
     def _decided(self, now_s: float, poll: Poll, seen: Seen, settled: Bools) -> tuple["Ours", Wish]:
         tide = weigh(self.terms, self.tide, poll)
+        if self.fixed and not self._suspects(tide):
+            return replace(self, tide=tide), Wish.same(self.at.share)
         found, at = findings(self.terms, tide), self._stands(now_s, poll, seen, settled)
         ready = settled & ~poll.warm & seen.canary_answers
         standing = Standing(
@@ -189,13 +192,19 @@ class Ours:
             at = _moved(at, wish.share, bakes, now_s)
         return replace(self, tide=tide, at=at), wish
 
+    def _suspects(self, tide: Tide) -> bool:
+        """May there be harm in any run? Findings only take away from the plain bets, so that most need not be made."""
+        weights = np.array([test.weight for test in self.terms.tests])
+        most = log_merged(mixed(tide.harm, tide.polls), np.log(weights / weights.sum()))
+        return bool((most >= self.terms.log_harm).any())
+
     def _stands(self, now_s: float, poll: Poll, seen: Seen, settled: Bools) -> Progress:
         """With this poll's data: how many polls at this share, and how many requests a second."""
         informative = settled & (poll.sent > 0).all(axis=-1)
         now = poll.sent.sum(axis=-1) / self.terms.poll_s
         rate = np.maximum(now, self.at.rate + (now - self.at.rate) / RATE_OVER)
         rate = np.where(seen.answers, rate, self.at.rate)
-        data_s = np.where(seen.canary_answers | (self.at.share == 0), now_s, self.at.data_s)
+        data_s = np.where(seen.answers | (self.at.share == 0), now_s, self.at.data_s)
         return replace(self.at, polls=self.at.polls + informative, rate=rate, data_s=data_s)
 
     def _wish(self, action: Ints, share: Floats, found: Findings, blind: Bools) -> Wish:
