@@ -12,7 +12,7 @@ import numpy as np
 
 from control.engine.codec import Numbers
 from control.engine.evidence import Tide, findings
-from control.engine.evidence.guard import fresh_guard, log_broken, weigh_guard
+from control.engine.evidence.guard import fresh_guard, limit_of, log_broken, weigh_guard
 from control.engine.evidence.terms import Floats
 from control.engine.phase import Phase
 from control.engine.readings import Tally
@@ -21,24 +21,21 @@ from control.engine.terms import terms_of
 from control.spec import TrafficShift
 
 OUTCOMES = "outcomes"
-UNPROMISED = 3.0
-"""How many times stable's rate is let pass where stable did not keep the objective either."""
 
 
 def new_guard(shift: TrafficShift, state: ShiftState) -> Guard | None:
     """What is watched from 100 % on; None where the spec wants no such window."""
     if not shift.rollback_window:
         return None
-    limit, phi, failing = 1.0 - shift.objective, 1.0, state.flow.failing or 0.0
+    limit, phi = 1.0 - shift.objective, 1.0
     if state.watched is not None and state.tide.values:
         terms = terms_of(shift, state.watched)
         found = findings(terms, Tide.of(terms, state.tide.values))
         for index, test in enumerate(terms.tests):
             if test.name == OUTCOMES:
+                limit = float(limit_of(shift.objective, state.flow.failing or 0.0, test.tolerated))
                 phi = float(found.phi[0, index])
-                tolerated = failing * test.tolerated.ratio + test.tolerated.extra
-                limit = max(limit, tolerated if failing <= limit else UNPROMISED * failing)
-    return Guard(min(limit, 1.0), max(phi, 1.0))
+    return Guard(limit, max(phi, 1.0))
 
 
 def guarded(state: ShiftState, canary: Tally) -> ShiftState:
@@ -59,7 +56,7 @@ def guarded(state: ShiftState, canary: Tally) -> ShiftState:
 
 
 def _weighed(guard: Guard, requests: Floats, bad: Floats) -> tuple[Floats, Floats]:
-    return weigh_guard(_arrays(guard), requests, bad, 1.0 - guard.limit, guard.phi)
+    return weigh_guard(_arrays(guard), requests, bad, guard.limit, guard.phi)
 
 
 def _arrays(guard: Guard) -> tuple[Floats, Floats]:

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from control.engine.evidence.guard import fresh_guard, log_broken, weigh_guard
+from control.engine.evidence.guard import fresh_guard, limit_of, log_broken, weigh_guard
 from control.engine.evidence.terms import Floats, Ints
 from control.engine.foresee.assumed import Setting
 from control.engine.foresee.outcome import End, Foreseen, changed, in_order
@@ -34,7 +34,7 @@ def _guarded(at: Setting, before: Foreseen, rows: Ints, rng: np.random.Generator
     for poll in range(max(1, round(at.shift.rollback_window.total_seconds() / at.poll_s))):
         requests = np.asarray(rng.poisson(at.given.per_s * at.poll_s, len(rows)), float)
         failed = np.asarray(rng.binomial(requests.astype(np.int64), at.given.canary), float)
-        guard = weigh_guard(guard, requests, failed, 1 - _limit(at))
+        guard = weigh_guard(guard, requests, failed, _limit(at))
         kept = np.isinf(broken_at)
         costs += np.where(kept, np.stack([requests, failed]), 0.0)
         broken_at[kept & (log_broken(guard) >= at.terms.log_harm)] = (poll + 1) * at.poll_s
@@ -43,9 +43,8 @@ def _guarded(at: Setting, before: Foreseen, rows: Ints, rng: np.random.Generator
 
 
 def _limit(at: Setting) -> float:
-    """The part of requests that may fail: as the objective says, or what stable does itself, with the tolerance."""
-    usual = [at.given.stable * each.tolerated.ratio + each.tolerated.extra for each in at.terms.tests if each.counted]
-    return max([1 - at.shift.objective, *usual])
+    limits = [limit_of(at.shift.objective, at.given.stable, each.tolerated) for each in at.terms.tests if each.counted]
+    return max([1 - at.shift.objective, *map(float, limits)])
 
 
 def _returned(at: Setting, before: Foreseen, rows: Ints, later_s: Floats, costs: Floats) -> Foreseen:

@@ -56,7 +56,8 @@ class Outcomes:
 @dataclass(slots=True)
 class Field:
     """The runs that still go on. `rows`: where each stands in the outcomes; `share`, `next_share`, `due`: the canary's
-    share, the one that comes, and the tick it comes at.
+    share, the one that comes, and the tick it comes at. `done`: decided; `watched`: promoted, and may
+    yet be taken back.
     """
 
     world: World
@@ -67,6 +68,7 @@ class Field:
     next_share: Floats
     due: Ints
     done: NDArray[np.bool_]
+    watched: NDArray[np.bool_]
 
     def take(self, where: NDArray[np.intp]) -> "Field":
         return Field(
@@ -78,6 +80,7 @@ class Field:
             self.next_share[where],
             self.due[where],
             self.done[where],
+            self.watched[where],
         )
 
 
@@ -101,7 +104,9 @@ def begin(names: Sequence[Name], stream: str, entry: Entry) -> Field:
     share, runs = policy.begin(), arena.runs
     telemetry = Telemetry(np.zeros((runs, *arena.grid, len(CHANNELS))))
     rows, never = np.arange(runs), np.full(runs, NEVER)
-    return Field(arena, telemetry, policy, rows, share.copy(), share.copy(), never, np.zeros(runs, bool))
+    return Field(
+        arena, telemetry, policy, rows, share.copy(), share.copy(), never, np.zeros(runs, bool), np.zeros(runs, bool)
+    )
 
 
 def case_of(arena: World) -> Case:
@@ -120,7 +125,7 @@ def pass_tick(at: Field, tick: int, outcomes: Outcomes) -> None:
     _count(at, brought, outcomes)
     at.telemetry, seen = at.telemetry.scrape(at.world, tick, brought.counts)
     at.policy, wish = at.policy.see(tick, seen, at.share, at.due == NEVER)
-    going = ~at.done
+    going = ~at.done | at.watched
     changes = going & (wish.share != at.next_share)
     at.next_share = np.where(changes, wish.share, at.next_share)
     at.due = np.where(changes, tick + 1 + at.policy.lag_ticks, at.due)
@@ -132,6 +137,7 @@ def pass_tick(at: Field, tick: int, outcomes: Outcomes) -> None:
     if wish.why is not None:
         outcomes.why[at.rows[going]] = wish.why[going]
     at.done = at.done | ends
+    at.watched = wish.watched if wish.watched is not None else np.zeros_like(at.done)
 
 
 def _count(at: Field, brought: Tick, outcomes: Outcomes) -> None:
@@ -142,7 +148,7 @@ def _count(at: Field, brought: Tick, outcomes: Outcomes) -> None:
 
 def _leave(at: Field, tick: int, outcomes: Outcomes) -> Field:
     """Runs that are done, and whose traffic has followed, go; a promoted canary has all the traffic that is to come."""
-    gone = at.done & (at.due == NEVER)
+    gone = at.done & (at.due == NEVER) & ~at.watched
     if not gone.any() or (gone.mean() < 0.1 and gone.sum() < len(gone)):
         return at
     where = np.flatnonzero(gone)

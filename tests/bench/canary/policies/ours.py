@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from control.engine.evidence import (
     SLOTS,
     Action,
+    Course,
     Findings,
     Margin,
     Poll,
@@ -33,7 +34,8 @@ from control.engine.evidence.bets import log_merged, mixed
 from control.engine.polls import gathered
 from control.engine.terms import MONTH_S, MOST_BUDGET, PART_OF_ERROR_BUDGET
 from control.spec.metric import DEFAULT_METRICS, BuiltIn, BuiltInName
-from tests.bench.canary.policies.policy import METRICS, UNNAMED, Bools, Case, End, Floats, Ints, Wish
+from tests.bench.canary.policies.policy import METRICS, UNNAMED, Bools, Case, End, Floats, Wish
+from tests.bench.canary.policies.watch import OBJECTIVE, Watch
 from tests.bench.canary.rates import ABANDONED, CHANNELS, EDGES_MS, FAILED, RETRIED, SLOW
 from tests.bench.canary.shapes import TICK_S
 from tests.bench.canary.telemetry import Seen
@@ -47,12 +49,12 @@ CHANNELS_OF = {
 WATCHED = tuple((metric, channel) for metric in DEFAULT_METRICS for channel in CHANNELS_OF[metric.name])
 """The built-in metrics as they are by default, and which channel each of their tests compares."""
 WATCHED_CHANNELS = np.array([channel for _, channel in WATCHED])
+COUNTED = next(row for row, (_, channel) in enumerate(WATCHED) if channel == FAILED)
 METRIC_OF = np.array([METRICS.index(metric.name) for metric, _ in WATCHED])
 RETRIES = 2
 BLIND_S = 60.0
 RATE_OVER = 12
 """Polls that the rate of requests is a moving mean of."""
-OBJECTIVE = 0.995
 
 
 def terms(priors: tuple[Prior, ...] = (Prior(),) * len(WATCHED), **settled: float) -> Terms:
@@ -110,6 +112,7 @@ class Ours:
     at: Progress
     ticks: Floats
     waiting: Floats
+    watch: Watch
     fixed: float = 0.0
 
     @classmethod
@@ -120,7 +123,9 @@ class Ours:
         ticks = np.zeros((case.runs, routes, stable + canary, len(CHANNELS)))
         tide = fresh(terms, case.runs, min(max(stable, canary), SLOTS))
         begun = Progress(first, none, none - terms.lag_s, case.rps, none - 1.0, none)
-        return cls(case, terms, tide, begun, ticks, np.zeros((case.runs, len(terms.tests), 4)), fixed)
+        return cls(
+            case, terms, tide, begun, ticks, np.zeros((case.runs, len(terms.tests), 4)), Watch.fresh(case.runs), fixed
+        )
 
     @property
     def lag_ticks(self) -> int:
@@ -137,6 +142,7 @@ class Ours:
             at=self.at.take(where),
             ticks=self.ticks[where],
             waiting=self.waiting[where],
+            watch=self.watch.take(where),
         )
 
     def see(self, tick: int, seen: Seen, share: Floats, settled: Bools) -> tuple["Ours", Wish]:
@@ -145,7 +151,10 @@ class Ours:
             return later, Wish.same(self.at.share)
         now_s = (tick + 1) * TICK_S
         poll, waiting = later._poll(now_s, seen, share, settled)
-        return replace(later, ticks=np.zeros_like(self.ticks), waiting=waiting)._decided(now_s, poll, seen, settled)
+        canary = later.ticks[:, :, self.case.stable :].sum(axis=(1, 2))
+        watch = self.watch.weighed(canary[:, 0], canary[:, FAILED], settled & (share >= 1.0))
+        after = replace(later, ticks=np.zeros_like(self.ticks), waiting=waiting, watch=watch)
+        return after._decided(now_s, poll, seen, settled)
 
     def _poll(self, now_s: float, seen: Seen, share: Floats, settled: Bools) -> tuple[Poll, Floats]:
         """The ticks' increments as the engine's poll, and what waits for the next one (as `polls.poll_of` does)."""
@@ -176,27 +185,33 @@ class Ours:
         return np.asarray(whole.reshape(*pods.shape[:2], -1, slots, 2).sum(axis=2))
 
     def _decided(self, now_s: float, poll: Poll, seen: Seen, settled: Bools) -> tuple["Ours", Wish]:
-        tide = weigh(self.terms, self.tide, poll)
-        if self.fixed and not self._suspects(tide):
-            return replace(self, tide=tide), Wish.same(self.at.share)
-        found, at = findings(self.terms, tide), self._stands(now_s, poll, seen, settled)
+        later = replace(self, tide=weigh(self.terms, self.tide, poll))
+        return later._stays() if self.fixed else later._moves(now_s, poll, seen, settled)
+
+    def _stays(self) -> tuple["Ours", Wish]:
+        """At a fixed share only harm counts. Findings only take away from the plain bets: most need not be made."""
+        weights = np.array([test.weight for test in self.terms.tests])
+        most = log_merged(mixed(self.tide.harm, self.tide.polls), np.log(weights / weights.sum()))
+        harm, named = np.zeros(self.case.runs, bool), np.full(self.case.runs, UNNAMED)
+        if len(rows := np.flatnonzero(most >= self.terms.log_harm)):
+            found = findings(self.terms, self.tide.runs(rows))
+            harm[rows] = (found.log_total >= self.terms.log_harm) & (found.pod < 0)
+            named[rows] = np.where(harm[rows], METRIC_OF[found.leading], UNNAMED)
+        return self, Wish(np.where(harm, 0.0, self.fixed), np.where(harm, End.ROLLED_BACK, End.GOING), named)
+
+    def _moves(self, now_s: float, poll: Poll, seen: Seen, settled: Bools) -> tuple["Ours", Wish]:
+        found, at = findings(self.terms, self.tide), self._stands(now_s, poll, seen, settled)
         ready = settled & ~poll.warm & seen.canary_answers
         standing = Standing(
             at.share, at.polls, at.rate, np.ones(self.case.runs), at.bakes_s >= 0, now_s - at.bakes_s, ready
         )
         said = course(self.terms, found, standing)
-        wish = self._wish(said.action, said.share, found, now_s - at.data_s >= BLIND_S)
-        if not self.fixed:
-            bakes = said.action == Action.BAKE
-            tide = resized(rebake(tide, bakes), wish.share != at.share)
-            at = _moved(at, wish.share, bakes, now_s)
-        return replace(self, tide=tide, at=at), wish
-
-    def _suspects(self, tide: Tide) -> bool:
-        """May there be harm in any run? Findings only take away from the plain bets, so that most need not be made."""
-        weights = np.array([test.weight for test in self.terms.tests])
-        most = log_merged(mixed(tide.harm, tide.polls), np.log(weights / weights.sum()))
-        return bool((most >= self.terms.log_harm).any())
+        wish = self._wish(said, found, now_s - at.data_s >= BLIND_S)
+        watch = self.watch.begun(wish.end == End.PROMOTED, now_s, _failing(self.tide), found.phi[:, COUNTED])
+        wish = replace(wish, watched=watch.goes_on(now_s) & (wish.share > 0))
+        bakes = (said.action == Action.BAKE) & ~watch.promoted
+        tide = resized(rebake(self.tide, bakes), wish.share != at.share)
+        return replace(self, tide=tide, at=_moved(at, wish.share, bakes, now_s), watch=watch), wish
 
     def _stands(self, now_s: float, poll: Poll, seen: Seen, settled: Bools) -> Progress:
         """With this poll's data: how many polls at this share, and how many requests a second."""
@@ -207,15 +222,24 @@ class Ours:
         data_s = np.where(seen.answers | (self.at.share == 0), now_s, self.at.data_s)
         return replace(self.at, polls=self.at.polls + informative, rate=rate, data_s=data_s)
 
-    def _wish(self, action: Ints, share: Floats, found: Findings, blind: Bools) -> Wish:
-        harm = action == Action.ROLL_BACK
-        if self.fixed:
-            end = np.where(harm, End.ROLLED_BACK, End.GOING)
-            return Wish(np.where(harm, 0.0, self.fixed), end, np.where(harm, METRIC_OF[found.leading], UNNAMED))
+    def _wish(self, said: Course, found: Findings, blind: Bools) -> Wish:
+        """What the course asks for; once promoted, the guard alone speaks."""
         ends = {Action.ROLL_BACK: End.ROLLED_BACK, Action.SPENT: End.SPENT, Action.PROMOTE: End.PROMOTED}
-        end = np.select([action == each for each in ends], list(ends.values()), End.GOING)
-        parked = blind & (end == End.GOING)
-        return Wish(np.where(parked, 0.0, share), end, np.where(harm, METRIC_OF[found.leading], UNNAMED), action)
+        end = np.select([said.action == each for each in ends], list(ends.values()), End.GOING)
+        share = np.where(blind & (end == End.GOING), 0.0, said.share)
+        named = np.where(end == End.ROLLED_BACK, METRIC_OF[found.leading], UNNAMED)
+        watch, broken = self.watch, self.watch.broken(self.terms.log_harm)
+        return Wish(
+            np.where(watch.promoted, np.where(broken, 0.0, 1.0), share),
+            np.where(watch.promoted, np.where(broken, End.ROLLED_BACK, End.GOING), end),
+            np.where(watch.promoted, np.where(broken, METRIC_OF[COUNTED], UNNAMED), named),
+            said.action,
+        )
+
+
+def _failing(tide: Tide) -> Floats:
+    """The part of stable's requests that failed so far (runs,)."""
+    return np.asarray(tide.counts[:, COUNTED, 3] / np.maximum(tide.counts[:, COUNTED, 2], 1.0))
 
 
 def _moved(at: Progress, share: Floats, bakes: Bools, now_s: float) -> Progress:

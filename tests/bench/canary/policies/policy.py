@@ -40,6 +40,8 @@ class Wish:
     named: Ints
     why: Ints | None = None
     """What a policy of ours says of it (its `Action`), for reports."""
+    watched: Bools | None = None
+    """Runs that were promoted, are still looked at, and may yet be taken back."""
 
     @classmethod
     def same(cls, share: Floats) -> Self:
