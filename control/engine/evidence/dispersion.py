@@ -105,12 +105,21 @@ def _part(weights: Floats, total: Floats) -> Floats:
 def phi(seen: Dispersion, terms: Columns) -> Floats:
     """The dispersion (runs, tests), at least 1: what was seen, shrunk to what earlier shifts say.
 
-    Where none says anything it is that of `Prior`, for each try that one request can add.
+    Where none says anything it is that of `Prior`, for each try that one request can add; or what another test of the
+    service shows, where that is more: what is rare shows its clumps last.
     """
-    weight = np.where(terms.phi_weight > 0, terms.phi_weight, UNSEEN_WEIGHT)[None, :, None]
-    before = np.where(terms.phi_weight > 0, terms.phi, terms.phi * terms.tries)[None, :, None]
-    by_length = (weight * before + seen.chi) / (weight + seen.freedom)
-    return np.asarray(np.clip(by_length.max(axis=-1), 1.0, MOST))
+    unseen = terms.phi_weight <= 0
+    weight = np.where(unseen, UNSEEN_WEIGHT, terms.phi_weight)
+    alone = _shrunk(seen, weight, np.where(unseen, terms.phi * terms.tries, terms.phi))
+    others = np.where(np.eye(len(weight), dtype=bool), 1.0, (alone / terms.tries)[:, None, :]).max(axis=-1)
+    before = np.maximum(terms.phi, others) * terms.tries
+    return np.clip(np.where(unseen, _shrunk(seen, weight, before), alone), 1.0, MOST)
+
+
+def _shrunk(seen: Dispersion, weight: Floats, before: Floats) -> Floats:
+    """The largest estimate of all lengths, with `before` counted as so many degrees of freedom (runs, tests)."""
+    by_length = ((weight * before)[..., None] + seen.chi) / (weight[..., None] + seen.freedom)
+    return np.asarray(by_length.max(axis=-1))
 
 
 def in_all(phi_seen: Floats, terms: Columns) -> Floats:

@@ -14,8 +14,6 @@ ENOUGH_BAD = 20
 """Bad requests of stable from which the averaging bets (F5) may hold the multiplying ones (F6) back."""
 CATASTROPHE = np.log(1e6)
 """Evidence of F6 that needs no second opinion. Units: log E."""
-LUMPS_WEIGHT = 4.0
-"""Degrees of freedom that stable's dispersion is worth beside how the canary's own processes vary."""
 EXCESSES = np.geomspace(0.0005, 1.0, 34)
 """Bounds on the excess rate that are looked at. Units: bad requests a request."""
 LATELY = 50.0
@@ -51,7 +49,7 @@ class Findings:
 def findings(terms: Terms, tide: Tide) -> Findings:
     column = columns(terms)
     seen_phi = phi(tide.seen, column)
-    ratio, extra = tolerated(tide, column, np.zeros(len(tide.polls), bool))
+    ratio, extra = tolerated(tide, column, seen_phi, np.zeros(len(tide.polls), bool))
     log_harm = harm(tide, column, in_all(seen_phi, column))
     leading = (log_harm + column.log_weight).argmax(axis=-1)
     rows = np.arange(len(leading))
@@ -87,20 +85,15 @@ def harm(tide: Tide, column: Columns, seen_phi: Floats) -> Floats:
 
 
 def underestimated(tide: Tide, column: Columns, seen_phi: Floats) -> Floats:
-    """By how much the bets were tempered too little, as is known now (runs, tests): at least 1.
+    """By how much the bets were tempered too little, as is known now (runs, tests): at least 1. Stable's processes may
+    have shown more clumps since.
 
-    Stable's processes may have shown more clumps since. And a version that is bad is bad in all of its processes alike:
-    failures that come in lumps on one or the other of the canary's say less than their number.
-
-    Example: 24 failures in one poll of three processes, 8 each: chi-square 0: 1.
-    Example: the same on one process alone, bets tempered by 2: (4 * 2 + 48) / (4 + 2) = 9.3, so 4.7.
+    Example: bets tempered by 2 over 100 requests, and by 5 over 200; it is 6 now: 6 / 4 = 1.5.
     """
-    bad = tide.counts[..., 1]
+    requests = tide.counts[..., 0]
     now = np.maximum(seen_phi, column.tries)
-    used = np.where(tide.used > 0, tide.used / np.where(bad > 0, bad, 1.0), now)
-    known = np.maximum(now, used)
-    lumps = (LUMPS_WEIGHT * known + tide.lumps[..., 0]) / (LUMPS_WEIGHT + tide.lumps[..., 1])
-    return np.asarray(np.maximum(lumps, known) / used)
+    used = np.where(tide.used > 0, tide.used / np.where(requests > 0, requests, 1.0), now)
+    return np.asarray(np.maximum(now, used) / used)
 
 
 def upper(terms: Terms, tide: Tide) -> Floats:

@@ -39,6 +39,7 @@ from dataclasses import dataclass, fields
 import numpy as np
 
 from control.engine.evidence.bets import log_factors, log_mean
+from control.engine.evidence.dispersion import phi
 from control.engine.evidence.terms import Floats, Terms, columns
 from control.engine.evidence.tide import CAP, CAPPED_FROM, Poll, Tide, dispersion
 
@@ -110,8 +111,9 @@ def widen(terms: Terms, tide: Tide, sums: Sums, poll: Poll) -> Sums:
     Windows of warming up are part of what callers saw, and of the difference, but not of what releases are like.
     """
     column = columns(terms)
-    phi = dispersion(tide, column, poll.canary.sum(axis=2), poll.stable.sum(axis=2))
-    added = _added(poll, phi, np.maximum(phi, column.tries))
+    both = poll.canary.sum(axis=2), poll.stable.sum(axis=2)
+    noise = dispersion(tide, column, phi(tide.seen, column), both)
+    added = _added(poll, noise, np.maximum(noise, column.tries))
     harm, proof = (each[:, None, None] for each in (poll.harm, poll.proof))
     return Sums(
         sums.below + np.where(proof[..., None], added[..., : len(BELOW), :], 0.0),

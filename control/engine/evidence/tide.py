@@ -22,7 +22,6 @@ from control.engine.evidence.bets import (
 from control.engine.evidence.dispersion import (
     Dispersion,
     at_volume,
-    chi_square,
     fresh_dispersion,
     in_all,
     measured,
@@ -74,8 +73,7 @@ class Tide:
     `upper_gain`: sums for the bound on the excess rate; `counts` (runs, tests, 4): canary requests, bad, stable
     requests, bad; `excess`, `excess_variance`: failed requests beyond stable's rate; `lately` (runs, 2): stable's
     requests and failures of late; `routing`, `routing_polls`: bets on a wrong share since the weight; `canary_pods`;
-    `lumps` (runs, tests, 2): chi-square of the canary's processes within polls, and its degrees of freedom; `used`
-    (runs, tests): by how much the bets were tempered, summed over the canary's bad requests.
+    `used` (runs, tests): by how much the bets were tempered, summed over the canary's requests.
     """
 
     polls: Floats
@@ -91,7 +89,6 @@ class Tide:
     routing: Floats
     routing_polls: Floats
     canary_pods: Floats
-    lumps: Floats
     used: Floats
     seen: Dispersion
 
@@ -144,7 +141,6 @@ def fresh(terms: Terms, runs: int = 1, slots: int = SLOTS) -> Tide:
         routing=np.full((runs, 1, len(MISROUTED)), -np.inf),
         routing_polls=np.zeros(runs),
         canary_pods=np.zeros((runs, tests, slots, 2)),
-        lumps=np.zeros((runs, tests, 2)),
         used=np.zeros((runs, tests)),
         seen=fresh_dispersion(runs, tests, slots),
     )
@@ -167,9 +163,10 @@ def weigh(terms: Terms, tide: Tide, poll: Poll) -> Tide:
     canary, stable = poll.canary.sum(axis=2), poll.stable.sum(axis=2)
     counts = poll.harm & ((canary[..., 0] > 0) & (stable[..., 0] > 0)).any(axis=1)
     polls = tide.polls + counts
-    noise = dispersion(tide, column, canary, stable)
+    seen_phi = phi(tide.seen, column)
+    noise = dispersion(tide, column, seen_phi, (canary, stable))
     tempered = np.maximum(noise, column.tries)
-    ratio, extra = tolerated(tide, column, poll.warm)
+    ratio, extra = tolerated(tide, column, seen_phi, poll.warm)
     grid = np.where(noise[..., None] > CAPPED_FROM, np.minimum(HARM_GRID, CAP), HARM_GRID)
     averaged = _averaged(tide, (canary, stable), (ratio, extra), grid)
     upper_log, upper_gain = _upper(canary, stable, tempered)
@@ -187,17 +184,16 @@ def weigh(terms: Terms, tide: Tide, poll: Poll) -> Tide:
         lately=FADES * tide.lately + _failing(column, stable),
         **_routing(tide, poll),
         canary_pods=tide.canary_pods + poll.canary_pods,
-        lumps=tide.lumps + np.stack(chi_square(np.zeros_like(poll.canary_pods), poll.canary_pods), axis=-1),
-        used=tide.used + tempered * canary[..., 1],
+        used=tide.used + tempered * canary[..., 0],
         seen=measured(tide.seen, poll.stable_pods),
     )
 
 
-def dispersion(tide: Tide, column: Columns, canary: Floats, stable: Floats) -> Floats:
-    """phi for a poll of this size (runs, tests), from what was known before it."""
-    per_canary = canary[..., 0] / processes(tide.canary_pods)
-    per_stable = stable[..., 0] / processes(tide.seen.totals)
-    return at_volume(in_all(phi(tide.seen, column), column), tide.seen, column, per_canary, per_stable)
+def dispersion(tide: Tide, column: Columns, seen_phi: Floats, both: tuple[Floats, Floats]) -> Floats:
+    """phi for a poll of this size (runs, tests), from what was known before it. Units: `both` versions' counts."""
+    per_canary = both[0][..., 0] / processes(tide.canary_pods)
+    per_stable = both[1][..., 0] / processes(tide.seen.totals)
+    return at_volume(in_all(seen_phi, column), tide.seen, column, per_canary, per_stable)
 
 
 def processes(pods: Floats) -> Floats:
@@ -205,9 +201,9 @@ def processes(pods: Floats) -> Floats:
     return np.asarray(np.maximum((pods[..., 0] > 0).sum(axis=-1), 1.0))
 
 
-def tolerated(tide: Tide, column: Columns, warm: Bools) -> tuple[Floats, Floats]:
+def tolerated(tide: Tide, column: Columns, seen_phi: Floats, warm: Bools) -> tuple[Floats, Floats]:
     """Ratio and extra of the tolerated margin (runs, tests): widened by F7, loose in a warm-up window."""
-    sigma = spread(tide.seen.totals, phi(tide.seen, column), column)
+    sigma = spread(tide.seen.totals, seen_phi, column)
     wide = widening(sigma, processes(tide.canary_pods), processes(tide.seen.totals), column)
     ratio = np.where(warm[:, None], np.maximum(WARM.ratio, column.ratio), column.ratio * wide)
     extra = np.where(warm[:, None], np.maximum(WARM.extra, column.extra), column.extra)

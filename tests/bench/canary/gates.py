@@ -123,7 +123,7 @@ GATES = (
     Gate("The same, nothing known of the service", cells(FAST, ["aa-iid-0.3"]), median_minutes, 7.0, 9.0, "min"),
     Gate("Missed at twice the proven margin", cells(FAST, tagged("edge-twice")) + cells(KNOWN, tagged("edge-twice")), share_of("promoted"), 0.001, 0.01, "%"),
     Gate("Missed at the proven margin", cells(FAST, tagged("edge-proven")) + cells(KNOWN, tagged("edge-proven")), worst(share_of("promoted")), 0.05, 0.05, "%"),
-    Gate("Missed, beginning late, with the bake", cells(BAKED, tagged("late")), share_of("promoted"), 0.01, 0.02, "%"),
+    Gate("Missed, beginning late, with the bake and the guard at 100 %", cells(BAKED, tagged("late")), share_of("promoted"), 0.01, 0.02, "%"),
     Gate("Mean excess in the worst scenario, in budgets of 50", cells(BAKED, JUDGED_BAD), lambda runs: _in_budgets(worst_excess(runs)), 1.0, 1.1, ""),
     Gate("Retry storm that callers don't see: caught", cells(BAKED, ["retry-storm"]), caught, 0.995, 0.99, "%", least=True),
     Gate("No data: promoted", cells(BAKED, tagged("no-data")), share_of("promoted"), 0.0, 0.0, "%"),

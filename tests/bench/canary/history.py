@@ -25,7 +25,7 @@ from tests.bench.canary.scenarios import Fate
 
 Floats = NDArray[np.float64]
 STREAM = "history"
-SHIFTS, HISTORIES = 5, 4
+SHIFTS, HISTORIES = 5, 2
 """Earlier shifts of a history, and histories of a cell."""
 TICKS, SHARE = 180, 0.1
 BEGAN = datetime(2026, 1, 1, tzinfo=UTC)

@@ -7,7 +7,7 @@ import pytest
 
 from control.engine.evidence import Prior
 from control.engine.ledger import LedgerEntry
-from control.engine.priors import MOST_FREEDOM, NEWEST, priors_of, sd_beyond_chance
+from control.engine.priors import MOST_FREEDOM, NEWEST, beyond_chance, priors_of, sd_beyond_chance
 from tests.support.ledgers import entry, finding
 
 
@@ -66,9 +66,25 @@ def test_how_releases_differ(ratios: list[tuple[float, float]], sd: float) -> No
     assert found.known == len(ratios)
 
 
+@pytest.mark.parametrize(
+    ("ratios", "common"),
+    [
+        pytest.param([(0.3, 0.09)] * 5, 1.0, id="by chance alone"),
+        pytest.param([(0.6, 0.09)] * 5, 22 / 7, id="four times as much as chance gives"),
+        pytest.param([(0.0, 0.09)] * 5, 1.0, id="less than chance is no merit"),
+        pytest.param([(0.6, 0.09), (0.0, 0.09), (0.0, 0.09)], 6 / 5, id="one release that differs"),
+    ],
+)
+def test_what_all_processes_share_shows_between_releases(ratios: list[tuple[float, float]], common: float) -> None:
+    assert beyond_chance(ratios) == pytest.approx(common)
+    found = prior(*({"log_ratio": ratio, "variance": variance} for ratio, variance in ratios))
+    assert found.common == pytest.approx(common)
+    assert found.dispersion == pytest.approx(found.phi * common)
+
+
 def test_two_releases_are_too_few_to_differ() -> None:
     found = prior({"log_ratio": 0.5, "variance": 0.01}, {"log_ratio": -0.5, "variance": 0.01})
-    assert (found.releases, found.known) == (0.0, 2)
+    assert (found.releases, found.known, found.common) == (0.0, 2, 1.0)
 
 
 def test_a_great_improvement_counts_as_a_half() -> None:

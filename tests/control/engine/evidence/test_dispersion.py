@@ -1,10 +1,21 @@
 """Dispersion: 1 for independent requests, large for clumps, blind to a process that is always worse."""
 
+from dataclasses import fields
+
 import numpy as np
 import pytest
 
 from control.engine.evidence import Prior
-from control.engine.evidence.dispersion import at_volume, fresh_dispersion, measured, own_reference, phi
+from control.engine.evidence.dispersion import (
+    MOST,
+    Dispersion,
+    at_volume,
+    fresh_dispersion,
+    in_all,
+    measured,
+    own_reference,
+    phi,
+)
 from control.engine.evidence.terms import columns
 from tests.support.polls import one_test, terms
 
@@ -71,6 +82,27 @@ def test_it_is_what_earlier_shifts_say_until_something_is_seen():
 def test_history_outweighs_a_few_minutes():
     known = columns(terms(one_test(prior=Prior(phi=9.0, weight=2000))))
     assert phi(seen(independent, polls=60), known).min() > 6
+
+
+def test_what_is_rare_takes_what_another_test_of_the_service_shows():
+    """Two tests: one with many clumps, one that has shown nothing yet; known ones keep what they are known for."""
+    of_clumps = seen(clumps_of_five)
+    both = Dispersion(
+        *(
+            np.concatenate([part, np.zeros_like(part)], axis=1) if part.ndim > 1 else part
+            for part in (getattr(of_clumps, each.name) for each in fields(Dispersion))
+        )
+    )
+    unknown = columns(terms(one_test(prior=Prior()), one_test("attempts", prior=Prior())))
+    assert phi(both, unknown)[:, 1] == pytest.approx(phi(both, unknown)[:, 0], rel=0.01)
+    known = columns(terms(one_test(prior=Prior()), one_test("attempts", prior=Prior(phi=1.5, weight=80))))
+    assert (phi(both, known)[:, 1] == 1.5).all()
+
+
+def test_noise_that_releases_showed_multiplies_it():
+    shared = columns(terms(one_test(prior=Prior(phi=1.5, weight=80, common=4.0))))
+    assert in_all(np.array([[1.5]]), shared)[0, 0] == 6.0
+    assert in_all(np.array([[150.0]]), shared)[0, 0] == MOST
 
 
 def test_it_is_never_below_one():
