@@ -10,7 +10,7 @@ from control.engine.evidence.pods import suspect
 from control.engine.evidence.terms import Bools, Columns, Floats, Ints, Terms, columns
 from control.engine.evidence.tide import CAPPED_FROM, Tide, tolerated
 
-ENOUGH_BAD = 20
+ENOUGH_BAD = 10
 """Bad requests of stable from which the averaging bets (F5) may hold the multiplying ones (F6) back."""
 CATASTROPHE = np.log(1e6)
 """Evidence of F6 that needs no second opinion. Units: log E."""

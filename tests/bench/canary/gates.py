@@ -51,6 +51,17 @@ def share_of(*ends: str) -> Measure:
     return lambda runs: proportion(sum(run.end in ends for run in runs), len(runs))
 
 
+def pooled(*ends: str) -> Measure:
+    """The mean over cells of the part of runs that ended so, each cell counting the same; as sure as so many runs."""
+
+    def of(runs: Runs) -> Estimate:
+        found = [(sum(run.end in ends for run in each) / len(each), len(each)) for each in by_cell(runs).values()]
+        worth = len(found) ** 2 / sum(1 / number for _, number in found)
+        return proportion(sum(part for part, _ in found) / len(found) * worth, worth)
+
+    return of
+
+
 def worst(measure: Measure) -> Measure:
     """The highest value of any cell, with its interval."""
 
@@ -106,7 +117,7 @@ SLOWLY, INFORMED = "tidegate-prometheus", "tidegate-history"
 JUDGED_BAD = tuple(name for name, scenario in SCENARIOS.items() if scenario.fate is Fate.ROLL_BACK)
 
 GATES = (
-    Gate("A/A, independent noise: false rollback, pooled", ALIKE, FALSE, 0.005, 0.01, "%"),
+    Gate("A/A, independent noise: false rollback, pooled", ALIKE, pooled("rolled back"), 0.005, 0.01, "%"),
     Gate("A/A, independent noise: false rollback, worst scenario", ALIKE, worst(FALSE), 0.02, 0.03, "%"),
     Gate("A/A, processes differ (3 or 6 of the canary, 10 of stable): false rollback", SPREAD, FALSE, 0.01, 0.02, "%"),
     Gate("A/A promoted within the hour, dispersion at most 10, five earlier shifts", cells(INFORMED, MODERATE), share_of("promoted"), 0.95, 0.90, "%", least=True),

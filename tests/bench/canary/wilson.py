@@ -21,7 +21,7 @@ class Estimate:
     high: float
 
 
-def proportion(hits: int, of: int) -> Estimate:
+def proportion(hits: float, of: float) -> Estimate:
     """Of none nothing is known: 0 to 1."""
     if of == 0:
         return Estimate(float("nan"), 0.0, 1.0)
