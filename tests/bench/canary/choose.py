@@ -195,7 +195,7 @@ def plan(choice: Choice) -> tuple[Stage, ...]:
 
 
 def hourly(cell: Cell) -> bool:
-    """Takes long, and fewer runs tell: where a few of a hundred go wrong, as in the heaviest clumps, more are needed."""
+    """Takes long, and few runs tell. Where a few of a hundred go wrong, as in the heaviest clumps, it takes more."""
     return cell.policy in LONG and (cell.policy, cell.scenario) not in CLOSE_CALLS
 
 
