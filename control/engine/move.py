@@ -37,6 +37,13 @@ def move(
     actor: str = CONTROLLER,
 ) -> ShiftState:
     """The state after the decision. A decision without an event only changes what is shown, repairs aside."""
+    moved = _moved(shift, state, decision, now, seen, actor)
+    return moved if moved.decision.cause is state.decision.cause else replace(moved, caused_at=now)
+
+
+def _moved(
+    shift: TrafficShift, state: ShiftState, decision: Decision, now: datetime, seen: Observation, actor: str
+) -> ShiftState:
     if decision.cause is Cause.DRIFT_REPAIRED:
         return noted(_repaired(state, seen, now), decision, now, name=shift.name, actor=actor)
     if decision.event is None:

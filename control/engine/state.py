@@ -266,12 +266,12 @@ class ShiftState:
     """Everything that resume needs.
 
     `share` is what the canary should have now, the only source of weights. `returns_to` is the stack of phases that
-    resume leads back to, `set_aside` what led away from each: who paused or suspended it, and why. `watched` is what
-    the run compares, `tide` and `sums` the numbers of that evidence, used up to `cursor`. `blind_since`: since when the
-    counters can't be read; `warm_until`: until when a new process of the canary is still warming up; `breaches`: since
-    when each gauge is out of its range. `troubled` are troubles of sight that the journal tells of, and whose end it
-    has not told yet. `owes_entry`: the ledger does not have this run's end yet. `outbox` holds journal entries that are
-    not known to be recorded yet.
+    resume leads back to, `set_aside` what led away from each: who paused or suspended it, and why. `caused_at`: since
+    when decisions have had the present cause. `watched` is what the run compares, `tide` and `sums` the numbers of that
+    evidence, used up to `cursor`. `blind_since`: since when the counters can't be read; `warm_until`: until when a new
+    process of the canary is still warming up; `breaches`: since when each gauge is out of its range. `troubled` are
+    troubles of sight that the journal tells of, and whose end it has not told yet. `owes_entry`: the ledger does not
+    have this run's end yet. `outbox` holds journal entries that are not known to be recorded yet.
     """
 
     phase: Phase
@@ -281,6 +281,7 @@ class ShiftState:
     step: int = 0
     share: Fraction = Fraction(0)
     decision: Decision = NOT_BEGUN
+    caused_at: datetime | None = None
     outcome: Decision | None = None
     returns_to: tuple[Phase, ...] = ()
     set_aside: tuple[Decision, ...] = ()

@@ -65,6 +65,7 @@ def status(shift: TrafficShift, state: ShiftState, now: datetime) -> dict[str, A
         "verdict": state.seen.verdict.value,
         "reason": sentence(_why(state), state, shift.name),
         "waitingFor": "" if state.phase in FINISHED else waiting_for(decision, state, shift.name),
+        "waitingSince": _time(None if state.phase in FINISHED else state.caused_at),
         "waitingUntil": _time(decision.until if decision.until and decision.until > now else None),
         "nextCommand": _command(state, shift.name),
         "startedAt": _time(state.started_at),

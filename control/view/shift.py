@@ -193,7 +193,7 @@ def waiting(status: Mapping[str, Any], now: datetime) -> Waiting:
         return Waiting("", None, "")
     if until is not None:
         return Waiting(sentence, until, f"{words.duration(until - now)} left" if until > now else "due now")
-    since = read.moment(status.get("stepEnteredAt"))
+    since = read.moment(status.get("waitingSince"))
     return Waiting(sentence, None, f"for {words.duration(now - since)}" if since else "")
 
 

@@ -49,6 +49,7 @@ def status(**changes: Any) -> dict[str, Any]:
         "verdict": "insufficient",
         "reason": "v2 has answered 12 of the 20 requests that are needed.",
         "waitingFor": "8 more requests of v2",
+        "waitingSince": at(-3),
         "waitingUntil": at(7),
         "nextCommand": "tidegate promote translator",
         "startedAt": at(-20),

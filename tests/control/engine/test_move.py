@@ -195,3 +195,11 @@ def test_a_new_run_compares_anew() -> None:
     other = move(by_evidence(), replace(over, subject=replace(over.subject, canary="v9")),
                  Decision(Cause.RENEWED, Event.RENEW), LATER, seen=seen())  # fmt: skip
     assert (other.flow, other.cursor.at) == (Flow(), None)
+
+
+def test_how_long_one_cause_has_held_it() -> None:
+    waits = Decision(Cause.INSUFFICIENT)
+    begun = move(CALM, state(), waits, LATER, seen=seen())
+    later = move(CALM, begun, replace(waits, facts={"more": "1"}), LATER + MINUTE, seen=seen())
+    other = move(CALM, later, Decision(Cause.SUSPECTED), LATER + 2 * MINUTE, seen=seen())
+    assert (begun.caused_at, later.caused_at, other.caused_at) == (LATER, LATER, LATER + 2 * MINUTE)

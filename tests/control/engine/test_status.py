@@ -37,6 +37,7 @@ FIELDS = {
     "verdict",
     "reason",
     "waitingFor",
+    "waitingSince",
     "waitingUntil",
     "nextCommand",
     "startedAt",
