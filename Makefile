@@ -12,7 +12,7 @@ demo: ## set up, then watch a real canary move real traffic from v1 to v2 (about
 	@requirements/setup.sh install
 	@.venv/bin/tidegate demo $(ARGS)
 
-test: ## set up, then run every test (under five minutes)
+test: ## set up, then run every test (ten to fifteen minutes on two cores)
 	@requirements/setup.sh dev
 	$(PYTEST) -n $(JOBS) --dist loadgroup tests $(ARGS)
 
