@@ -62,11 +62,13 @@ def pooled(*ends: str) -> Measure:
     return of
 
 
-def worst(measure: Measure) -> Measure:
-    """The highest value of any cell, with its interval."""
+def worst_share(*ends: str) -> Measure:
+    """The highest part of any cell, with an interval that holds for all cells at once."""
 
     def of(runs: Runs) -> Estimate:
-        return max((measure(each) for each in by_cell(runs).values()), key=lambda found: found.value)
+        cells = by_cell(runs).values()
+        found = [proportion(sum(run.end in ends for run in each), len(each), len(cells)) for each in cells]
+        return max(found, key=lambda each: each.value)
 
     return of
 
@@ -81,7 +83,8 @@ def mean_excess(runs: Runs) -> Estimate:
 
 
 def worst_excess(runs: Runs) -> Estimate:
-    return worst(mean_excess)(runs)
+    """The highest mean of any scenario, with its interval."""
+    return max((mean_excess(each) for each in by_cell(runs).values()), key=lambda found: found.value)
 
 
 def requests_p90(runs: Runs) -> Estimate:
@@ -118,7 +121,7 @@ JUDGED_BAD = tuple(name for name, scenario in SCENARIOS.items() if scenario.fate
 
 GATES = (
     Gate("A/A, independent noise: false rollback, pooled", ALIKE, pooled("rolled back"), 0.005, 0.01, "%"),
-    Gate("A/A, independent noise: false rollback, worst scenario", ALIKE, worst(FALSE), 0.02, 0.03, "%"),
+    Gate("A/A, independent noise: false rollback, worst scenario", ALIKE, worst_share("rolled back"), 0.02, 0.03, "%"),
     Gate("A/A, processes differ (3 or 6 of the canary, 10 of stable): false rollback", SPREAD, FALSE, 0.01, 0.02, "%"),
     Gate("A/A promoted within the hour, dispersion at most 10, five earlier shifts", cells(INFORMED, MODERATE), share_of("promoted"), 0.95, 0.90, "%", least=True),
     Gate("A/A stopped by the budget, dispersion at most 10, five earlier shifts", cells(INFORMED, MODERATE), share_of("budget spent"), 0.01, 0.02, "%"),
@@ -133,7 +136,7 @@ GATES = (
     Gate("Good version promoted, bake off: median minutes", cells(KNOWN, ["aa-iid-0.3"]), median_minutes, 4.2, 5.0, "min"),
     Gate("The same, nothing known of the service", cells(FAST, ["aa-iid-0.3"]), median_minutes, 7.0, 9.0, "min"),
     Gate("Missed at twice the proven margin", cells(FAST, tagged("edge-twice")) + cells(KNOWN, tagged("edge-twice")), share_of("promoted"), 0.001, 0.01, "%"),
-    Gate("Missed at the proven margin", cells(FAST, tagged("edge-proven")) + cells(KNOWN, tagged("edge-proven")), worst(share_of("promoted")), 0.05, 0.05, "%"),
+    Gate("Missed at the proven margin", cells(FAST, tagged("edge-proven")) + cells(KNOWN, tagged("edge-proven")), worst_share("promoted"), 0.05, 0.05, "%"),
     Gate("Missed, beginning late, with the bake and the guard at 100 %", cells(BAKED, tagged("late")), share_of("promoted"), 0.01, 0.02, "%"),
     Gate("Mean excess in the worst scenario, in budgets of 50", cells(BAKED, JUDGED_BAD), lambda runs: _in_budgets(worst_excess(runs)), 1.0, 1.1, ""),
     Gate("Retry storm that callers don't see: caught", cells(BAKED, ["retry-storm"]), caught, 0.995, 0.99, "%", least=True),

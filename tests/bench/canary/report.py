@@ -35,8 +35,9 @@ follow the described behaviour of Flagger, Argo Rollouts, Kayenta, iter8 (v1), m
 often (`tests/bench/canary/policies`). *Excess* is how many requests failed beyond stable's rate, as expected for the
 requests that the canary served, counted for the whole hour, also after a promotion. Ours is watched for ten minutes
 after 100 %, as the controller does. The whole controller, over HTTP and on a virtual clock, can be raced as well
-(`CONTROLLER=1`). Constants were chosen on other streams; what is here is of the stream "{stream}". Intervals are 95 %: Wilson's for parts, normal for means, by
-order statistics for quantiles."""
+(`CONTROLLER=1`). Constants were chosen on other streams; what is here is of the stream "{stream}". Intervals
+are 95 %: Wilson's for parts (of the worst of many: for all at once), normal for means, by order statistics for
+quantiles."""
 GATES_SAID = """\
 An aim that is missed is published with its reason; below the floor the run fails. `tests/bench/test_canary_gates.py`
 holds the floors with fewer runs."""

@@ -38,7 +38,7 @@ NO_EXCESS = {"upper_log": np.full(EVERY_BET, 30.0), "upper_gain": np.full(EVERY_
 CALM, LEANS, KNOWN = tide(**NO_EXCESS), tide(proof=LEANING, **NO_EXCESS), tide(proof=PROVEN, **NO_EXCESS)
 OUTAGE = tide(lately=np.array([[400.0, 40.0]]))
 ONE_POD = tide(
-    harm=DOUBT + 9, counts=(900, 60, 9000, 12),
+    harm=DOUBT + 9, counts=(900, 60, 9000, 9),
     canary_pods=np.array([[[[300.0, 60.0], [300.0, 0.0], [300.0, 0.0]] + [[0.0, 0.0]] * 5]]),
 )  # fmt: skip
 ASTRAY = tide(routing=np.full((1, 1, 3), 12.0), routing_polls=np.array([5.0]))

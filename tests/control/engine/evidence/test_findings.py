@@ -123,7 +123,7 @@ def test_one_more_failure_of_the_canary_never_speaks_for_it(rows, data):
 def test_what_is_known_later_of_stable_s_noise_counts_for_earlier_bets():
     """Bets that were tempered by 2; then stable's processes turn out to fail in lumps."""
     unknown = terms(one_test(prior=Prior()))
-    calm, lumps = [(6, 1, 1)] * 6, [(0, 20, 0), (0, 0, 20)] * 6
+    calm, lumps = [(8, 1, 0)] * 6, [(0, 20, 0), (0, 0, 20)] * 6
     before = findings(unknown, learned(unknown, many(calm)))
     after = findings(unknown, learned(unknown, many(calm + lumps)))
     assert before.log_harm[0, 0] > np.log(100)
