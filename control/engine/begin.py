@@ -1,14 +1,15 @@
 """What must stand before any weight is written? A shift that has not begun waits here, and says for what."""
 
 from fractions import Fraction
-from math import hypot, isfinite
+from math import ceil
 
+from control.engine.budget import needed_budget
 from control.engine.decision import Cause, Decision
-from control.engine.evidence import budget_needed, first_share, requests_needed
+from control.engine.evidence import first_share
 from control.engine.explain import amount, counted, rate_percent
 from control.engine.latency import FEWEST
 from control.engine.phase import Phase
-from control.engine.plan import nearest, plan, way_up
+from control.engine.plan import nearest, way_up
 from control.engine.situation import Situation
 from control.engine.terms import terms_of
 from control.engine.watched import Watched
@@ -77,31 +78,8 @@ def _budget(at: Situation) -> Decision | None:
     needed = needed_budget(at.shift, watched, failing, at.state.flow.per_s)
     if watched.budget >= needed:
         return None
-    facts = {"budget": amount(watched.budget), "needed": amount(needed), "failing": rate_percent(failing)}
+    facts = {"budget": amount(watched.budget), "needed": amount(ceil(needed)), "failing": rate_percent(failing)}
     return Decision(Cause.BUDGET_TOO_SMALL, facts=facts)
-
-
-def needed_budget(shift: TrafficShift, watched: Watched, failing: float, per_s: float) -> float:
-    """The least budget for what is planned. Units: `failing` is stable's rate of failed requests, `per_s` requests."""
-    match shift.strategy:
-        case StepStrategy():
-            below_all = [each for each in plan(shift.strategy, per_s) if each.share < 1]
-            planned = [(per_s * float(each.share) * (each.ends - each.begins).total_seconds(), each.share)
-                       for each in below_all]  # fmt: skip
-            phi = _phi(watched)
-            return hypot(*(budget_needed(failing, requests, float(share), phi) for requests, share in planned))
-        case EvidenceStrategy():
-            terms = terms_of(shift, watched)
-            share = float(shift.strategy.bake_at) if shift.strategy.bake_for else terms.learn_at
-            phi, baked = _phi(watched), per_s * share * shift.strategy.bake_for.total_seconds()
-            proofs = (requests_needed(terms, index, failing, share, phi) for index, test in enumerate(terms.tests)
-                      if test.counted)  # fmt: skip
-            return budget_needed(failing, max([baked, *filter(isfinite, proofs)]), share, phi)
-
-
-def _phi(watched: Watched) -> float:
-    """The dispersion of failures that earlier shifts showed; 1 where they say nothing."""
-    return max((test.prior.dispersion for test in watched.tests if test.counted and test.prior.weight > 0), default=1.0)
 
 
 def _carrying(at: Situation) -> Decision | None:

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
+from control.engine.budget import raised
 from control.engine.evidence import Prior
 from control.engine.phase import FINISHED, Phase
 from control.engine.readings import Reading
@@ -39,5 +40,6 @@ def settled(shift: TrafficShift, state: ShiftState, reading: Reading, retries: i
     watched = watched_of(shift, reading, retries=retries, per_s=state.flow.per_s, before=before)
     if before is None:
         watched = informed(watched, past.priors)
+    watched = raised(shift, watched, state.flow.failing, state.flow.per_s)
     told = past.trouble if before is None else before.unwatched.get(LEDGER, "")
     return replace(state, watched=replace(watched, unwatched=watched.unwatched | ({LEDGER: told} if told else {})))

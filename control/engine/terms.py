@@ -122,7 +122,12 @@ def budget_of(shift: TrafficShift, per_s: float | None) -> float:
         return shift.budget
     if per_s is None or not isfinite(per_s):
         return MOST_BUDGET
-    return min(MOST_BUDGET, PART_OF_ERROR_BUDGET * (1.0 - shift.objective) * per_s * MONTH_S)
+    return min(MOST_BUDGET, error_budget(shift.objective, per_s))
+
+
+def error_budget(objective: float, per_s: float) -> float:
+    """1 % of the failed requests that the objective allows in 30 days."""
+    return PART_OF_ERROR_BUDGET * (1.0 - objective) * per_s * MONTH_S
 
 
 def _below_all(shares: Iterable[float]) -> tuple[float, ...]:

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from control.engine.begin import needed_budget
+from control.engine.budget import needed_budget
 from control.engine.foresee import Assumed, End, Foreseen, Setting, setting
 from control.engine.foresee.needs import Need, Remedies, needs, proof_share, remedies, takes_s
 from control.engine.plan import PlannedStep, next_step, plan
@@ -61,7 +61,7 @@ class PlanNeed:
 class PlanView:
     """What a shift will do, before anything runs. `needs` is empty where nothing has to be proven (fixed steps);
     `remedies` each make a shift short enough that takes too long. `headline`: how long it takes, or why it would not
-    begin; then there are no times, and `total` is empty.
+    begin or not get to 100 %; then `total` is empty.
     """
 
     namespace: str
@@ -96,8 +96,21 @@ def plan_view(
     if refused := would_not_begin(at):
         needed = tuple(replace(each, time="") for each in found.needs)
         found = replace(found, steps=(), needs=needed, remedies=(), total="", notes=tuple(_assumed(at)))
-    said = refused or f"takes {found.total}"
+    said = refused or (f"takes {found.total}" if found.total else _stays(foreseen))
     return replace(found, headline=f"{OBSERVES}; {said}" if shift.mode is Mode.OBSERVE else said)
+
+
+def _arrives(foreseen: Foreseen | None) -> bool:
+    return foreseen is None or float((foreseen.end == End.PROMOTED).mean()) >= USUAL
+
+
+def _stays(foreseen: Foreseen | None) -> str:
+    assert foreseen is not None
+    runs = words.plural(foreseen.runs, "simulated run")
+    stays = words.count(int((foreseen.end != End.PROMOTED).sum()))
+    return (
+        f"would not get to 100 % in {stays} of {runs} of a good version; `tidegate simulate` shows what becomes of it"
+    )
 
 
 def would_not_begin(at: Setting) -> str:
@@ -111,7 +124,7 @@ def would_not_begin(at: Setting) -> str:
     if at.watched.budget >= needed:
         return ""
     budget = words.amount_of(at.watched.budget, "failed request")
-    return f"would not begin: a budget of {budget} is too small, {words.amount(needed)} would do"
+    return f"would not begin: a budget of {budget} is too small, {words.amount(ceil(needed))} would do"
 
 
 def _by_steps(shift: TrafficShift, strategy: StepStrategy, rate: float | None) -> PlanView:
@@ -130,7 +143,7 @@ def _by_evidence(at: Setting, foreseen: Foreseen | None) -> PlanView:
         steps=tuple(_way(at, foreseen)),
         needs=tuple(_need(at, each) for each in needs(at)),
         remedies=tuple(_what_helps(at)),
-        total=_total(at, foreseen),
+        total=_total(at, foreseen) if _arrives(foreseen) else "",
         notes=tuple(_advice(at, foreseen)),
     )
 

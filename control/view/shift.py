@@ -194,7 +194,7 @@ def waiting(status: Mapping[str, Any], now: datetime) -> Waiting:
     if until is not None:
         return Waiting(sentence, until, f"{words.duration(until - now)} left" if until > now else "due now")
     since = read.moment(status.get("waitingSince"))
-    return Waiting(sentence, None, f"for {words.duration(now - since)}" if since else "")
+    return Waiting(sentence, None, f"{words.duration(now - since)} so far" if since else "")
 
 
 def _endpoints(status: Mapping[str, Any], *, stable: str, canary: str) -> str:

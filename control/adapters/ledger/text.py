@@ -4,6 +4,7 @@ What stands in a file is never written anew: an entry is added below, so that co
 text is read by the reader of mesh documents, which bounds what a stranger's text may do and knows every place.
 """
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -20,6 +21,8 @@ entries:
 """
 LIMITS = Limits(max_bytes=8 << 20, max_nodes=400_000)
 INDENTS = ("  ", "")
+EMPTIED = re.compile(r"(?m)^entries:[ \t]*(?:\[[ \t]*\]|null|~)([ \t]*(?:#.*)?)$")
+"""All entries were removed by hand: the key stays, and new ones come below it."""
 KEPT = "the file is left as it is, and nothing is added to it"
 
 
@@ -79,7 +82,7 @@ def _begun(text: str) -> tuple[str, ...]:
     if not text.strip():
         return (HEAD,)
     ended = text if text.endswith("\n") else text + "\n"
-    return ended, ended + "entries:\n"
+    return ended, ended + "entries:\n", EMPTIED.sub(r"entries:\1", ended)
 
 
 def _says(raw: bytes, wanted: tuple[LedgerEntry, ...], source: str) -> bool:

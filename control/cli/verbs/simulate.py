@@ -10,6 +10,7 @@ from control.cli.options import examples, output_option
 from control.cli.printing import emit, err_look, progress, screen
 from control.cli.values import DURATION, FACTOR, PART, RATE
 
+WOULD_DO = "every run would stay Pending: raise spec.budget"
 HOURS_S = 2 * 3600.0
 DAY_S = 24 * 3600.0
 EVERY = 0.1
@@ -78,7 +79,7 @@ def command(
     given = Assumed(rps, baseline_errors, canary, latency_factor, retries, processes)
     at = setting(shift, given)
     if refused := would_not_begin(at):
-        raise Refused(refused, "every run would stay Pending: raise spec.budget, or leave it out")
+        raise Refused(refused, WOULD_DO if shift.budget is None else f"{WOULD_DO}, or leave it out")
     deadline_s = shift.deadline.total_seconds() if shift.deadline is not None else HOURS_S
     within_s = within.total_seconds() if within is not None else min(deadline_s, DAY_S)
     rng = np.random.default_rng(seed)

@@ -97,10 +97,11 @@ def underestimated(tide: Tide, column: Columns, seen_phi: Floats) -> Floats:
 
 
 def upper(terms: Terms, tide: Tide) -> Floats:
-    """The smallest excess rate that can be ruled out (runs,); 1 while none can. The worst of the counted tests."""
+    """The smallest excess rate that can be ruled out (runs,); 1 while none can. The worst of the counted tests; of all
+    tests where none is counted, so that shares grow with what is known.
+    """
     counted = columns(terms).counted
-    if not counted.any():
-        return np.ones(len(tide.polls))
+    counted = counted if counted.any() else ~counted
     log, gain = tide.upper_log[:, counted, :, None], tide.upper_gain[:, counted, :, None]
     ruled_out = log_mean(np.moveaxis(log + gain * EXCESSES, -2, -1)) >= terms.log_proof
     smallest = np.where(ruled_out, EXCESSES, 1.0).min(axis=-1)

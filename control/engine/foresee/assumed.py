@@ -20,6 +20,7 @@ from statistics import NormalDist
 
 import numpy as np
 
+from control.engine.budget import raised
 from control.engine.evidence.terms import Floats, Terms
 from control.engine.latency import AIMS
 from control.engine.readings import Counts, Reading, SeriesKey
@@ -98,7 +99,8 @@ class Setting:
 
 
 def setting(shift: TrafficShift, given: Assumed) -> Setting:
-    watched = watched_of(shift, _before(shift), retries=given.retries, per_s=given.per_s)
+    settled = watched_of(shift, _before(shift), retries=given.retries, per_s=given.per_s)
+    watched = raised(shift, settled, given.stable, given.per_s)
     terms = terms_of(shift, watched)
     rates = np.array([_rates(shift, watched, index, given) for index in range(len(terms.tests))])
     among = tuple(_among(watched, index) for index in range(len(terms.tests)))

@@ -5,7 +5,8 @@ from fractions import Fraction
 
 import pytest
 
-from control.engine.begin import first_of, needed_budget
+from control.engine.begin import first_of
+from control.engine.budget import needed_budget, raised
 from control.engine.decision import Cause
 from control.engine.evidence import first_share
 from control.engine.observation import Observation
@@ -87,8 +88,27 @@ def test_a_beginning(wanted: TrafficShift, now: ShiftState, world: Observation, 
 def test_a_budget_that_is_too_small_says_what_would_do() -> None:
     """3 sd of the failures of 6,000 canary requests at 20 %, of which 2.1 % fail: 3 sqrt(126 / 0.8) = 37.6."""
     found = decided(BAKED, pending(**FAILS_OFTEN, **cheap(20)), FREE)
-    assert (found.facts["budget"], found.facts["needed"], found.facts["failing"]) == ("20", "37.6", "2.1 %")
+    assert (found.facts["budget"], found.facts["needed"], found.facts["failing"]) == ("20", "38", "2.1 %")
     assert needed_budget(BAKED, WATCHED, 0.021, 50.0) == pytest.approx(37.6, abs=0.1)
+
+
+OWN = {
+    "suffices": (BAKED, 0.003, 50.0, 50.0),
+    "much traffic": (BAKED, 0.003, 3000.0, 110.0),
+    "many failures": (BAKED, 0.021, 500.0, 119.0),
+    "nobody knows how many fail": (BAKED, None, 3000.0, 50.0),
+    "nobody knows the traffic": (BAKED, 0.003, None, 50.0),
+    "somebody's own": (replace(BAKED, budget=50.0), 0.003, 3000.0, 50.0),
+    "1 % of what a month may fail": (replace(BAKED, objective=0.9999), 0.3, 50.0, 129.6),
+}
+
+
+@pytest.mark.parametrize(("wanted", "failing", "per_s", "budget"), OWN.values(), ids=OWN.keys())
+def test_a_budget_that_nobody_named_follows_what_is_needed(
+    wanted: TrafficShift, failing: float | None, per_s: float | None, budget: float
+) -> None:
+    found = raised(wanted, replace(WATCHED, budget=50.0), failing, per_s)
+    assert found.budget == pytest.approx(budget, rel=0.01)
 
 
 @pytest.mark.parametrize(("failing", "needed"), [(0.0, 0.0), (0.003, 8.8), (0.021, 23.2)], ids=["none", "few", "many"])

@@ -119,6 +119,22 @@ def test_what_takes_too_long_is_told_with_what_would_help(spec: str, than: str, 
     assert all(each.startswith(wanted) for each, wanted in zip(plan.remedies, remedies, strict=True)), plan.remedies
 
 
+def test_a_shift_that_would_not_arrive_is_given_no_time() -> None:
+    plan = evidence("deadline: 11m\nonDeadline: rollback\nwarmUp: 1h")
+    assert plan.headline.startswith("would not get to 100 % in 20 of 20 simulated runs of a good version")
+    assert plan.total == ""
+
+
+def test_latency_alone_may_lead_it() -> None:
+    plan = evidence("metrics: [{name: latency}]")
+    assert plan.total.startswith("about ")
+    assert plan.steps[-1].share == "100 %"
+
+
+def test_heavy_traffic_needs_no_budget_of_ones_own() -> None:
+    assert evidence(rate=3000.0).headline.startswith("takes about ")
+
+
 def test_a_budget_that_luck_can_spend_is_told() -> None:
     plan = evidence("budget: 1", errors=0.05)
     assert plan.headline.startswith("would not begin: a budget of 1 failed request is too small, ")

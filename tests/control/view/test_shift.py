@@ -73,7 +73,7 @@ def test_phases_and_verdicts_are_those_of_the_engine() -> None:
     [
         pytest.param({"waitingUntil": at(7)}, "7 s left", id="an end is known"),
         pytest.param({"waitingUntil": at(-1)}, "due now", id="the time is up"),
-        pytest.param({"waitingUntil": None}, "for 3 s", id="no end is known, and it is not the step's age"),
+        pytest.param({"waitingUntil": None}, "3 s so far", id="no end is known, and it is not the step's age"),
         pytest.param({"waitingUntil": None, "waitingSince": None}, "", id="nobody knows since when"),
         pytest.param({"waitingUntil": None, "waitingFor": ""}, "", id="it waits for nothing"),
     ],

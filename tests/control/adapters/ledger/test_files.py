@@ -125,7 +125,19 @@ def test_a_broken_file_is_told_with_its_place_and_left_alone(folder: Path, text:
     assert sorted(each.name for each in folder.iterdir()) in ([NAME], [".lock", NAME])
 
 
-@pytest.mark.parametrize("text", ["entries: []\n", "entries: null\n", "entries: [{}]\n"])
+@pytest.mark.parametrize("empty", [" []", " [ ]  # none", " null", " ~", "", "  # all gone"])
+def test_a_list_that_was_emptied_by_hand_is_filled_again(folder: Path, empty: str) -> None:
+    given(folder, f"# ours\nentries:{empty}\n# the end\n")
+    text = append(folder, entry(1))
+    assert text.startswith("# ours\nentries:")
+    assert "# the end\n" in text
+    assert "#" not in empty or empty[empty.index("#") :] in text
+    assert read(folder) == (entry(1),)
+    append(folder, entry(2))
+    assert read(folder) == (entry(1), entry(2))
+
+
+@pytest.mark.parametrize("text", ["{entries: []}\n", "entries: [{}]\n"])
 def test_a_file_that_no_entry_fits_into_is_left_alone(folder: Path, text: str) -> None:
     path = given(folder, text)
     with pytest.raises(SpecError, match=r"no entry can be added here|is missing"):

@@ -22,8 +22,11 @@ def test_the_bound_falls_as_good_requests_come():
     assert bounds[-1] < 0.002
 
 
-def test_a_bound_without_counted_tests_rules_nothing_out():
-    assert findings(terms(one_test("latency>1ms")), fresh(terms(one_test("latency>1ms")))).upper[0] == 1.0
+def test_where_nothing_is_counted_all_tests_bound_it():
+    """A shift that watches latency alone: its shares grow with what is known, as others do."""
+    slow = terms(one_test("latency>1ms"))
+    assert findings(slow, fresh(slow, 1)).upper[0] == 1.0
+    assert findings(slow, learned(slow, [poll((50, 0), (450, 1))] * 10)).upper[0] < 0.02
 
 
 @pytest.mark.parametrize(("p_s", "p_c"), [(0.003, 0.02), (0.02, 0.02), (0.01, 0.06)])
