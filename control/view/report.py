@@ -174,7 +174,7 @@ def _facts(view: ShiftView, began: datetime | None) -> Iterator[tuple[str, str]]
     yield "bake", view.bake.text if view.bake else ""
     yield "at 100 %", view.guard
     for note in view.unwatched:
-        yield "not watched", note
+        yield ("note" if note.startswith("ledger: ") else "not watched"), note
 
 
 def _row(row: MetricRow, earlier: Mapping[str, Any] | None, bar: float, *, by_steps: bool) -> ReportRow:

@@ -8,7 +8,7 @@ import click
 from control.cli.connection import run
 from control.cli.options import UTF8, Output, examples, output_option
 from control.cli.printing import emit, progress, screen
-from control.errors import NotFound
+from control.errors import NotFound, Problem, SpecError
 from control.settings import state_dir_option
 
 if TYPE_CHECKING:
@@ -31,15 +31,18 @@ def command(service: str, namespace: str, output: str, state_dir: Path) -> None:
     """
     from control.view.ledger import ledger_view
 
-    found = run(_read(state_dir, namespace, service))
-    if not found and output == Output.TABLE:
+    found, problems = run(_read(state_dir, namespace, service))
+    if found or output != Output.TABLE:
+        views = [ledger_view(*each) for each in found]
+        emit(_plain(found), output, screen("tables:ledger_screen", views))
+    if problems:
+        raise SpecError(problems)
+    if not found:
         progress("No shift has left anything behind yet.")
-        return
-    views = [ledger_view(*each) for each in found]
-    emit(_plain(found), output, screen("tables:ledger_screen", views))
 
 
-async def _read(state_dir: Path, namespace: str, service: str) -> "Ledgers":
+async def _read(state_dir: Path, namespace: str, service: str) -> tuple["Ledgers", list[Problem]]:
+    """The files that can be read, and what is wrong with the others."""
     from control.wiring import ledger
 
     files = ledger(state_dir)
@@ -49,7 +52,14 @@ async def _read(state_dir: Path, namespace: str, service: str) -> "Ledgers":
         names = ", ".join(f"{space}/{name}" for space, name in known)
         hint = f"there are: {names}" if names else "a shift leaves one when it ends"
         raise NotFound(f"there is no ledger of {service}", hint)
-    return [(space, name, await files.read(space, name)) for space, name in wanted]
+    found: Ledgers = []
+    problems: list[Problem] = []
+    for space, name in wanted:
+        try:
+            found.append((space, name, await files.read(space, name)))
+        except SpecError as broken:
+            problems.extend(broken.problems)
+    return found, problems
 
 
 def _plain(found: "Ledgers") -> list[dict[str, Any]]:

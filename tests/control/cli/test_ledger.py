@@ -60,3 +60,12 @@ def test_a_broken_file_is_told_with_its_line(state_dir: Path) -> None:
     line = path.read_text().splitlines().index("    run: two") + 1
     assert (ran.code, ran.out) == (2, "")
     assert ran.err.startswith(f"{path}:{line}:10: entries.2.run: expected a whole number\n")
+
+
+def test_all_broken_files_are_told_and_the_others_shown(state_dir: Path) -> None:
+    for name in ("default.a", "default.b"):
+        (state_dir / LEDGER / f"{name}.yaml").write_text("entries: many\n")
+    ran = ask(state_dir, "-o", "json")
+    assert ran.code == 2
+    assert [each["service"] for each in json.loads(ran.out)] == ["translator", "cart"]
+    assert ran.err.count("entries: expected a list") == 2
