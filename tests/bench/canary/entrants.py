@@ -6,7 +6,7 @@ service; `-history` has what five earlier shifts left in the ledger, and the bud
 10 % for the whole hour, as false alarms are counted; `-prometheus` looks each 15 s and is followed 15 s later.
 """
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from math import ceil, isfinite
@@ -42,27 +42,31 @@ class Entrant:
 
 
 def _ours(name: str, about: str, *, priors: tuple[Prior, ...] = UNKNOWN, fixed: float = 0.0, **kept: float) -> Entrant:
-    def settled(run: Name) -> Terms:
-        return terms(priors, budget=float("inf") if fixed else auto_budget(run.rate), **kept)
-
-    return Entrant(name, about, True, settled, lambda held, case: Ours.of(case, held, fixed=fixed))
+    return _entrant(name, about, lambda run: priors, fixed, kept)
 
 
 def _with_history(name: str, about: str, *, fixed: float = 0.0, **kept: float) -> Entrant:
-    """Priors from the service's ledger. The budget is the default one, or the least that is accepted with them."""
+    """Priors from the service's ledger."""
+    return _entrant(name, about, known_of, fixed, kept)
+
+
+def _entrant(
+    name: str, about: str, known: Callable[[Name], tuple[Prior, ...]], fixed: float, kept: Mapping[str, float]
+) -> Entrant:
+    """The budget is the default one, or the least that is accepted with these priors."""
 
     def settled(run: Name) -> Terms:
-        plain = terms(known_of(run), budget=float("inf") if fixed else auto_budget(run.rate), **kept)
+        plain = terms(known(run), budget=float("inf") if fixed else auto_budget(run.rate), **kept)
         return plain if fixed else replace(plain, budget=max(plain.budget, ceil(accepted(plain, run))))
 
     return Entrant(name, about, True, settled, lambda held, case: Ours.of(case, held, fixed=fixed))
 
 
 def accepted(planned: Terms, run: Name) -> float:
-    """The least budget that the controller accepts (`control.engine.begin`): three sd of what is planned."""
+    """The least budget that the controller accepts (`control.engine.budget`): three sd of what is planned."""
     failing, share = run.scenario.stable.failed, planned.bake_at if planned.bake_s else planned.learn_at
     rows = [(number, test) for number, test in enumerate(planned.tests) if test.counted]
-    phi = max(test.prior.dispersion for _, test in rows)
+    phi = max((test.prior.dispersion for _, test in rows if test.prior.weight > 0), default=1.0)
     proofs = (requests_needed(planned, number, failing, share, phi) for number, _ in rows)
     requests = max(run.rate * share * planned.bake_s, *filter(isfinite, proofs), 0.0)
     return budget_needed(failing, requests, share, phi)
