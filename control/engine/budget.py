@@ -4,10 +4,11 @@ A budget below three sd of the canary failures that are planned is refused, with
 nobody named follows what is needed by itself, as far as 1 % of a month's error budget goes.
 """
 
+from collections.abc import Iterable
 from dataclasses import replace
 from math import ceil, hypot, isfinite
 
-from control.engine.evidence import budget_needed, requests_needed
+from control.engine.evidence import Terms, Test, budget_needed, requests_needed
 from control.engine.plan import plan
 from control.engine.terms import error_budget, terms_of
 from control.engine.watched import Watched
@@ -32,17 +33,20 @@ def needed_budget(shift: TrafficShift, watched: Watched, failing: float, per_s: 
             below_all = [each for each in plan(shift.strategy, per_s) if each.share < 1]
             planned = [(per_s * float(each.share) * (each.ends - each.begins).total_seconds(), each.share)
                        for each in below_all]  # fmt: skip
-            phi = _phi(watched)
+            phi = _phi(watched.tests)
             return hypot(*(budget_needed(failing, requests, float(share), phi) for requests, share in planned))
         case EvidenceStrategy():
-            terms = terms_of(shift, watched)
-            share = float(shift.strategy.bake_at) if shift.strategy.bake_for else terms.learn_at
-            phi, baked = _phi(watched), per_s * share * shift.strategy.bake_for.total_seconds()
-            proofs = (requests_needed(terms, index, failing, share, phi) for index, test in enumerate(terms.tests)
-                      if test.counted)  # fmt: skip
-            return budget_needed(failing, max([baked, *filter(isfinite, proofs)]), share, phi)
+            return needed_by_evidence(terms_of(shift, watched), failing, per_s)
 
 
-def _phi(watched: Watched) -> float:
+def needed_by_evidence(terms: Terms, failing: float, per_s: float) -> float:
+    """The same for weights that follow the evidence: what the proof needs, or the bake if that is more."""
+    share, phi = terms.bake_at if terms.bake_s > 0 else terms.learn_at, _phi(terms.tests)
+    counted = (number for number, test in enumerate(terms.tests) if test.counted)
+    proofs = (requests_needed(terms, number, failing, share, phi) for number in counted)
+    return budget_needed(failing, max(per_s * share * terms.bake_s, *filter(isfinite, proofs), 0.0), share, phi)
+
+
+def _phi(tests: Iterable[Test]) -> float:
     """The dispersion of failures that earlier shifts showed; 1 where they say nothing."""
-    return max((test.prior.dispersion for test in watched.tests if test.counted and test.prior.weight > 0), default=1.0)
+    return max((test.prior.dispersion for test in tests if test.counted and test.prior.weight > 0), default=1.0)

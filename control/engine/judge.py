@@ -18,7 +18,7 @@ from fractions import Fraction
 import numpy as np
 
 from control.engine.compared import Comparison, comparisons
-from control.engine.evidence import CHANCE_SD, Action, Findings, Standing, Terms, Tide, course, findings
+from control.engine.evidence import Action, Findings, Standing, Terms, Tide, course, findings, overspent
 from control.engine.gauges import gauge_verdicts
 from control.engine.guarding import log_guard
 from control.engine.observation import Observation
@@ -41,8 +41,8 @@ class Judged:
 
     `action`, `to`: the course, and the share that it leads to. `rows`: every test; `leading` the one to name.
     `log_total`: evidence for harm of all tests together; `fail_at`, `pass_at`: log E from which there is harm, and from
-    which a test is proven. Units: `excess`, `chance` (the excess that bad luck explains, 3 sd) and `budget` failed
-    requests; `upper` excess failed requests a request.
+    which a test is proven. `spent`: the excess has used up the budget, by more than bad luck. Units: `excess`
+    and `budget` failed requests; `upper` excess failed requests a request.
     """
 
     verdict: Verdict = Verdict.NO_DATA
@@ -58,13 +58,9 @@ class Judged:
     hold_at: float = math.inf
     upper: float = 1.0
     excess: float = 0.0
-    chance: float = 0.0
+    spent: bool = False
     budget: float = math.inf
     cap: float = 1.0
-
-    @property
-    def spent(self) -> bool:
-        return self.excess >= self.budget and self.excess >= self.chance
 
     @property
     def guard_broken(self) -> bool:
@@ -121,7 +117,7 @@ def _with_findings(judged: Judged, shift: TrafficShift, state: ShiftState, terms
         log_total=float(found.log_total[0]),
         upper=float(found.upper[0]),
         excess=float(found.excess[0]),
-        chance=CHANCE_SD * float(found.excess_sd[0]),
+        spent=bool(overspent(terms, found)[0]),
     )
 
 

@@ -6,13 +6,13 @@ docs/evidence explains the method.
 """
 
 from control.engine.evidence.course import (
-    CHANCE_SD,
     Action,
     Course,
     Standing,
     budget_needed,
     course,
     first_share,
+    overspent,
     requests_needed,
     stage_s,
 )
@@ -21,7 +21,6 @@ from control.engine.evidence.terms import RUNGS, Margin, Prior, Terms, Test
 from control.engine.evidence.tide import SLOTS, Poll, Tide, fresh, rebake, resized, weigh
 
 __all__ = [
-    "CHANCE_SD",
     "RUNGS",
     "SLOTS",
     "Action",
@@ -39,6 +38,7 @@ __all__ = [
     "findings",
     "first_share",
     "fresh",
+    "overspent",
     "rebake",
     "requests_needed",
     "resized",

@@ -102,7 +102,7 @@ def course(terms: Terms, found: Findings, at: Standing) -> Course:
     next_share, why_not = _next(terms, found, at, top)
     conditions = {
         Action.ROLL_BACK: harmful & (found.pod < 0),
-        Action.SPENT: found.excess >= np.maximum(terms.budget, CHANCE_SD * found.excess_sd),
+        Action.SPENT: overspent(terms, found),
         Action.POD: harmful,
         Action.SUSPECTED: found.log_total >= np.log(terms.hold_at),
         Action.MISMATCH: found.log_misrouted >= terms.log_harm,
@@ -118,6 +118,11 @@ def course(terms: Terms, found: Findings, at: Standing) -> Course:
     to_zero = (action == Action.ROLL_BACK) | (action == Action.SPENT)
     up = np.where(action == Action.PROMOTE, 1.0, np.where(action == Action.ADVANCE, next_share, at.share))
     return Course(action, np.where(to_zero, 0.0, up))
+
+
+def overspent(terms: Terms, found: Findings) -> Bools:
+    """Has the excess used up the budget, and is it more than bad luck (runs,)?"""
+    return np.asarray(found.excess >= np.maximum(terms.budget, CHANCE_SD * found.excess_sd))
 
 
 def _baked(terms: Terms, at: Standing) -> Bools:

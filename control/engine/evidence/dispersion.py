@@ -70,7 +70,7 @@ def measured(seen: Dispersion, pods: Floats) -> Dispersion:
         if not complete.any():
             continue
         block = pods if length == 1 else blocks[:, :, number - 1]
-        added, degrees = chi_square(totals - block, block)
+        added, degrees = _chi_square(totals - block, block)
         chi[..., number] += np.where(complete[:, None], added, 0.0)
         freedom[..., number] += np.where(complete[:, None], degrees, 0.0)
         if length > 1:
@@ -78,7 +78,7 @@ def measured(seen: Dispersion, pods: Floats) -> Dispersion:
     return Dispersion(totals, blocks, chi, freedom, polls)
 
 
-def chi_square(before: Floats, block: Floats) -> tuple[Floats, Floats]:
+def _chi_square(before: Floats, block: Floats) -> tuple[Floats, Floats]:
     """Chi-square of a block over processes, and its degrees of freedom; both 0 for a block in which nothing was bad.
 
     The variance of an expected count has the error of the process's own rate in it.

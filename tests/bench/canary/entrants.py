@@ -9,9 +9,10 @@ service; `-history` has what five earlier shifts left in the ledger, and the bud
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
-from math import ceil, isfinite
+from math import ceil
 
-from control.engine.evidence import Prior, Terms, budget_needed, requests_needed
+from control.engine.budget import needed_by_evidence
+from control.engine.evidence import Prior, Terms
 from tests.bench.canary.conditions import Name
 from tests.bench.canary.history import known_of
 from tests.bench.canary.policies.kayenta import RULES as KAYENTAS
@@ -57,19 +58,15 @@ def _entrant(
 
     def settled(run: Name) -> Terms:
         plain = terms(known(run), budget=float("inf") if fixed else auto_budget(run.rate), **kept)
-        return plain if fixed else replace(plain, budget=max(plain.budget, ceil(accepted(plain, run))))
+        return (
+            plain
+            if fixed
+            else replace(
+                plain, budget=max(plain.budget, ceil(needed_by_evidence(plain, run.scenario.stable.failed, run.rate)))
+            )
+        )
 
     return Entrant(name, about, True, settled, lambda held, case: Ours.of(case, held, fixed=fixed))
-
-
-def accepted(planned: Terms, run: Name) -> float:
-    """The least budget that the controller accepts (`control.engine.budget`): three sd of what is planned."""
-    failing, share = run.scenario.stable.failed, planned.bake_at if planned.bake_s else planned.learn_at
-    rows = [(number, test) for number, test in enumerate(planned.tests) if test.counted]
-    phi = max((test.prior.dispersion for _, test in rows if test.prior.weight > 0), default=1.0)
-    proofs = (requests_needed(planned, number, failing, share, phi) for number, _ in rows)
-    requests = max(run.rate * share * planned.bake_s, *filter(isfinite, proofs), 0.0)
-    return budget_needed(failing, requests, share, phi)
 
 
 def _peer(name: str, about: str, begin: Callable[[Case], Policy]) -> Entrant:
