@@ -24,12 +24,14 @@ from control.folder import private_folder
 from control.settings import Settings, settings, state_dir_option
 from control.telemetry import configure_logs
 from control.wiring import controller
+from control.wiring_kubernetes import cluster_controller
 
 
 @click.command()
 @state_dir_option
 @click.option("--listen", help="Where the API listens, on loopback. Port 0 picks a free one.")
 @click.option("--mesh", help="Where the mesh's API listens.")
+@click.option("--kubernetes", help="Look after a cluster's shifts: in-cluster, or the path of a kubeconfig.")
 @click.option(
     "--token-file", type=click.Path(path_type=Path, dir_okay=False), help="The secret of controller and mesh."
 )
@@ -40,7 +42,7 @@ def main(token_file: Path | None, **given: Any) -> None:
     try:
         chosen = settings(token_file=str(token_file) if token_file else None, **given)
         configure_logs(chosen.log_level)
-        asyncio.run(serve(chosen))
+        asyncio.run(serve_cluster(chosen) if chosen.kubernetes else serve(chosen))
     except TidegateError as error:
         click.echo(f"{error.message}" + (f" ({error.hint})" if error.hint else ""), err=True)
         sys.exit(error.exit_code)
@@ -65,6 +67,17 @@ async def serve(chosen: Settings) -> None:
         finally:
             await server.stop(chosen.drain_s)
             log.info("stopped")
+
+
+async def serve_cluster(chosen: Settings) -> None:
+    """Looks after a cluster's shifts until SIGTERM or SIGINT. Its API is the API server's own."""
+    log = structlog.get_logger("control")
+    stop = _stop_signal()
+    async with cluster_controller(chosen) as parts:
+        metrics = parts.metrics.serve(chosen.metrics, parts.runner.waiting) if chosen.metrics else None
+        _say({"ready": True, "kubernetes": parts.server, "metrics": metrics, "notices": list(parts.notices)})
+        await _until(stop, parts.run())
+        log.info("stopped")
 
 
 async def _until(stop: asyncio.Event, work: Any) -> None:

@@ -175,6 +175,70 @@ class Settings:
             consequence="Read when the first query is sent.",
         ),
     )
+    kubernetes: str = field(
+        default="",
+        metadata=_about(
+            unit="`in-cluster` or the path of a kubeconfig",
+            meaning="The cluster whose TrafficShifts are looked at. Empty: none; the controller serves a laptop's mesh.",
+            consequence="State lives in the objects' status; the API of the laptop is not served.",
+        ),
+    )
+    kube_context: str = field(
+        default="",
+        metadata=_about(
+            unit="name",
+            meaning="The context of that kubeconfig. Empty: its current one.",
+            consequence="Of no use in a cluster.",
+        ),
+    )
+    kubernetes_deadline_s: float = field(
+        default=10.0,
+        metadata=_about(
+            unit="seconds",
+            meaning="How long one call to the Kubernetes API may take.",
+            consequence="Longer: an API server that hangs delays a roll-back. Shorter: a busy one looks dead.",
+        ),
+    )
+    namespace: str = field(
+        default="",
+        metadata=_about(
+            unit="name",
+            meaning="The one namespace that a controller looks after. Empty: all of them.",
+            consequence="With one, a Role is enough; with all, a ClusterRole is needed.",
+        ),
+    )
+    istiod: str = field(
+        default="http://istiod.istio-system:15014",
+        metadata=_about(
+            unit="URLs, separated by commas",
+            meaning="Where istiod's debug interface answers. The name of a Service means each of its endpoints.",
+            consequence="While any of them can't be asked, nobody knows who acknowledged, and steps wait to settle.",
+        ),
+    )
+    lease_namespace: str = field(
+        default="tidegate-system",
+        metadata=_about(
+            unit="name",
+            meaning="Where the Lease `tidegate` lives, by which replicas elect the one that acts.",
+            consequence="Two installations that share a Lease act as one.",
+        ),
+    )
+    lease_s: float = field(
+        default=15.0,
+        metadata=_about(
+            unit="seconds, at least 3",
+            meaning="How long a leader that is gone keeps others waiting.",
+            consequence="Shorter: a hiccup of the API server costs the leadership. Longer: a dead leader is missed later.",
+        ),
+    )
+    identity: str = field(
+        default="",
+        metadata=_about(
+            unit="name",
+            meaning="Who this replica is in the Lease. Empty: host name and process number.",
+            consequence="Two replicas must not share one.",
+        ),
+    )
     workers: int = field(
         default=4,
         metadata=_about(

@@ -151,7 +151,7 @@ def _controller(
 ) -> Controller:
     async def tick(key: ShiftKey, now: datetime) -> Told:
         outcome = await reconcile(ports, key, now)
-        return Told(outcome.next_tick, outcome.changed, outcome.gone, await _facts(ports.store, key, outcome, now))
+        return Told(outcome.next_tick, outcome.changed, outcome.gone, await facts(ports.store, key, outcome, now))
 
     loop_metrics = LoopMetrics()
     runner = Runner(
@@ -172,7 +172,7 @@ def _controller(
     )
 
 
-async def _facts(store: Store, key: ShiftKey, outcome: Outcome, now: datetime) -> Mapping[str, Any]:
+async def facts(store: Store, key: ShiftKey, outcome: Outcome, now: datetime) -> Mapping[str, Any]:
     """Where the shift is after a look that decided something. A quiet look costs no second read."""
     stored = await store.load(*key) if outcome.changed and not outcome.gone else None
     if stored is None:

@@ -3,7 +3,8 @@
 Data in, data out; written to a file as JSON by whoever starts the Envoy.
 """
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any
 
@@ -15,12 +16,16 @@ the label in the middle of the name."""
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """One Envoy. `node` is its node id on the discovery stream; addresses are (host, port)."""
+    """One Envoy. `node` is its node id on the discovery stream; addresses are (host, port).
+
+    `metadata` is what a discovery server other than ours must be told (istiod: labels, namespace, interception).
+    """
 
     node: str
     cluster: str
     admin: tuple[str, int]
     ads: tuple[str, int]
+    metadata: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +38,7 @@ class Draining:
 def bootstrap(identity: Identity) -> dict[str, Any]:
     """Envoy's bootstrap configuration."""
     return {
-        "node": {"id": identity.node, "cluster": identity.cluster},
+        "node": {"id": identity.node, "cluster": identity.cluster, **_metadata(identity)},
         "admin": {"address": socket_address(identity.admin)},
         "dynamic_resources": {
             "ads_config": ads_config(),
@@ -45,6 +50,10 @@ def bootstrap(identity: Identity) -> dict[str, Any]:
         "stats_flush_interval": "1s",
         "overload_manager": overload(),
     }
+
+
+def _metadata(identity: Identity) -> dict[str, Any]:
+    return {"metadata": dict(identity.metadata)} if identity.metadata else {}
 
 
 def command(program: str, bootstrap_file: str, draining: Draining | None = None) -> tuple[str, ...]:

@@ -54,12 +54,16 @@ class RouteView:
 
 @dataclass(frozen=True, slots=True)
 class WeightPatch:
-    """New weights for one route, valid only while its destinations and weights are still `expected`."""
+    """New weights for one route, valid only while its destinations and weights are still `expected`.
+
+    `raises` is True when the canary gets a larger share than it had.
+    """
 
     ref: RouteRef
     index: int
     expected: tuple[DestinationWeight, ...]
     weights: tuple[int, ...]
+    raises: bool = False
 
 
 def route_view(document: Document, ref: RouteRef) -> RouteView:
@@ -107,7 +111,8 @@ def weight_patch(view: RouteView, split: TrafficSplit) -> WeightPatch | None:
         _part_of_own_sum(view, split, both) if others else _part(split.canary_share, _total(split.canary_share))
     )
     new[stable] = (both if others else _total(split.canary_share)) - new[canary]
-    return None if new == old else WeightPatch(view.ref, view.index, view.destinations, tuple(new))
+    raises = split.canary_share > (Fraction(old[canary], both) if both else 0)
+    return None if new == old else WeightPatch(view.ref, view.index, view.destinations, tuple(new), raises)
 
 
 def splice(document: Document, patch: WeightPatch) -> bytes:

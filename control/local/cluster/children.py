@@ -104,7 +104,7 @@ def istiod(places: ClusterPlaces, programs: Path) -> ChildSpec:
 
 
 def istiod_environment() -> dict[str, str]:
-    names = {name: "false" for name in (*OFF, *TELEMETRY)}
+    names = dict.fromkeys((*OFF, *TELEMETRY), "false")
     webhooks = {"INJECTION_WEBHOOK_CONFIG_NAME": "", "VALIDATION_WEBHOOK_CONFIG_NAME": ""}
     return names | webhooks | {"PILOT_CERT_PROVIDER": "none", "POD_NAMESPACE": "istio-system", "POD_NAME": "istiod-0"}
 

@@ -1,0 +1,119 @@
+"""What did an istiod send to which proxy, which of it did each acknowledge, and which weights are in it? Pure.
+
+`/debug/syncz` lists the nonces of the last configuration that was sent and of the last that was acknowledged; a nonce is
+the push's version and a UUID. `/debug/config_dump` shows what a proxy's routes are, and of which version. A proxy runs
+a document's weights when the version that it acknowledged last is the one whose routes have them.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from control.adapters.kubernetes.api import Json
+from mesh.istio.weights import RouteView
+from mesh.traffic import RouteRef
+
+UUID_LENGTH = 36
+Weights = Mapping[tuple[str, str], int]
+"""Weights above 0 by host and subset."""
+
+
+@dataclass(frozen=True, slots=True)
+class Synced:
+    """One proxy as istiod sees it: nonces of its routes, empty when nothing was sent or acknowledged yet."""
+
+    proxy: str
+    sent: str
+    acked: str
+
+    @property
+    def acked_version(self) -> str:
+        return self.acked[:-UUID_LENGTH]
+
+    @property
+    def in_step(self) -> bool:
+        """Has it acknowledged the last that was sent?"""
+        return bool(self.sent) and self.sent == self.acked
+
+
+@dataclass(frozen=True, slots=True)
+class Routes:
+    """One proxy's routes of one document: the version they are of, and the weights of each."""
+
+    version: str
+    weights: tuple[Weights, ...]
+
+
+def synced(answer: Iterable[Json]) -> dict[str, Synced]:
+    """Proxies that are sent routes, by name."""
+    found = (Synced(each["proxy"], each.get("route_sent", ""), each.get("route_acked", "")) for each in answer)
+    return {each.proxy: each for each in found if each.sent}
+
+
+def routes_of(dump: Json, ref: RouteRef) -> Routes:
+    """What a configuration dump has of a VirtualService's route."""
+    path = f"/namespaces/{ref.namespace}/virtual-service/{ref.virtual_service}"
+    version, weights = "", []
+    for held in _route_configurations(dump):
+        for route in _routes(held):
+            if _config(route).endswith(path) and _is_named(route, ref.route):
+                version = str(held.get("versionInfo", ""))
+                weights.append(_weights(route.get("route", {})))
+    return Routes(version, tuple(weights))
+
+
+def _route_configurations(dump: Json) -> Sequence[Json]:
+    return [
+        held
+        for config in dump.get("configs", ())
+        if config.get("@type", "").endswith("RoutesConfigDump")
+        for held in config.get("dynamicRouteConfigs", ())
+    ]
+
+
+def _routes(held: Json) -> Sequence[Json]:
+    hosts = held.get("routeConfig", {}).get("virtualHosts", ())
+    return [route for host in hosts for route in host.get("routes", ())]
+
+
+def _config(route: Json) -> str:
+    return str(route.get("metadata", {}).get("filterMetadata", {}).get("istio", {}).get("config", ""))
+
+
+def _is_named(route: Json, name: str | None) -> bool:
+    """A match's name is appended to its route's."""
+    return name is None or route.get("name") == name or str(route.get("name", "")).startswith(f"{name}.")
+
+
+def _weights(action: Json) -> Weights:
+    if "cluster" in action:
+        return {_version(action["cluster"]): 1}
+    found: dict[tuple[str, str], int] = {}
+    for each in action.get("weightedClusters", {}).get("clusters", ()):
+        version = _version(each["name"])
+        found[version] = found.get(version, 0) + int(each.get("weight", 0))
+    return found
+
+
+def _version(cluster: str) -> tuple[str, str]:
+    """Example: outbound|50051|v1|echo.default.svc.cluster.local is of the host and its subset v1."""
+    parts = cluster.split("|")
+    return (parts[3], parts[2]) if len(parts) == 4 else (cluster, "")
+
+
+def expected(view: RouteView) -> Weights:
+    """What a route's document asks for, as Envoys have it: nothing of those without weight."""
+    if len(view.destinations) == 1:
+        return {(view.destinations[0].host, view.destinations[0].subset): 1}
+    found: dict[tuple[str, str], int] = {}
+    for each in view.destinations:
+        if each.weight:
+            key = (each.host, each.subset)
+            found[key] = found.get(key, 0) + each.weight
+    return found
+
+
+def runs(proxy: Synced, found: Routes, wanted: Weights) -> bool:
+    """Does the proxy run these weights, on every route of the document?"""
+    same: Any = all(dict(each) == dict(wanted) for each in found.weights)
+    return bool(found.weights) and same and proxy.in_step and proxy.acked_version == found.version
