@@ -56,7 +56,7 @@ def _service_ports(spec: Data) -> Iterator[Finding]:
 def _service_endpoints(spec: Data) -> Iterator[Finding]:
     endpoints = spec.get("endpoints", ())
     names = {port["name"] for port in spec.get("ports", ())}
-    if endpoints and "workloadSelector" in spec:
+    if {"endpoints", "workloadSelector"} <= spec.keys():
         yield Finding(("spec", "workloadSelector"), "a service has either endpoints or a workloadSelector")
     if "workloadSelector" in spec and not spec["workloadSelector"].get("labels"):
         yield Finding(("spec", "workloadSelector"), "a workloadSelector without labels picks nothing")

@@ -13,6 +13,8 @@ from mesh.istio.problem import DocumentKey
 from mesh.istio.protocol import Protocol, parse_protocol
 
 Labels = tuple[tuple[str, str], ...]
+NETWORK = "topology.istio.io/network"
+_TOPOLOGY = ("topology.kubernetes.io/region", "topology.kubernetes.io/zone", "topology.istio.io/subzone")
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,13 +185,24 @@ def gateway(document: Document) -> Gateway:
 
 
 def _endpoint(data: Mapping[str, Any]) -> Endpoint:
+    """Where it is says its `locality`, else a label; both stand among its labels, as Istio sees it."""
+    own = data.get("labels") or {}
+    place = data.get("locality", "") or _labelled_locality(own)
+    parts = zip(_TOPOLOGY, place.split("/"), strict=False)
+    network = {NETWORK: data["network"]} if data.get("network") else {}
     return Endpoint(
         data["address"],
         tuple(sorted(data.get("ports", {}).items())),
-        labels(data.get("labels")),
+        labels({**own, **{name: part for name, part in parts if part}, **network}),
         data.get("weight", 0) or 1,
-        data.get("locality", ""),
+        place,
     )
+
+
+def _labelled_locality(own: Mapping[str, str]) -> str:
+    """A label's value can't have slashes, so it has dots."""
+    text = own.get("topology.istio.io/locality", own.get("istio-locality", ""))
+    return text if "/" in text else text.replace(".", "/")
 
 
 def service_entry(document: Document) -> ServiceEntry:

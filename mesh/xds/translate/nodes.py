@@ -29,9 +29,7 @@ def router(registry: Registry, node: ProxyNode, cache: EncodeCache) -> NodeResou
         routes = gateway_routes(registry, node, servers, cache)
         shaped.append(routes)
         listeners.append(gateway_listener(bind, port, routes.resource.name, cache))
-    called = upstreams(
-        registry.places, _everything(registry.places, node.namespace), node.namespace, node.labels, cache
-    )
+    called = upstreams(registry.places, _everything(registry.places, node.namespace), node.caller, cache)
     return _together(called, [black_hole(cache)], listeners, shaped)
 
 
@@ -62,7 +60,7 @@ def sidecar(registry: Registry, node: ProxyNode, cache: EncodeCache) -> NodeReso
     targets = together(scope for _, scope in outbound)
     own = [black_hole(cache), passthrough(cache), *_inbound(registry.places, node, document, targets, cache)]
     return _together(
-        upstreams(registry.places, targets, node.namespace, node.labels, cache),
+        upstreams(registry.places, targets, node.caller, cache),
         own,
         [*_outbound_listeners(outbound, cache), *_inbound_listeners(document, node, cache)],
         _outbound_routes(registry, node, document, [scope for _, scope in outbound], cache),
@@ -86,8 +84,10 @@ def _outbound_routes(
 
 
 def _inbound_listeners(document: Sidecar, node: ProxyNode, cache: EncodeCache) -> Iterator[Resource]:
-    owner = f"{document.identity.name}.{document.identity.namespace}"
-    return (inbound_listener(ingress.bind or node.address, ingress.port, owner, cache) for ingress in document.ingress)
+    return (
+        inbound_listener(ingress.bind or node.address, ingress.port, document.identity, cache)
+        for ingress in document.ingress
+    )
 
 
 def _inbound(

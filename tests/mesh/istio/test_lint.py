@@ -213,7 +213,11 @@ BROKEN = [
     ("refused", BASE + rules(route().replace("weight: 1}]", "weight: -1}]")), "must be from 0 to 2147483647, not -1"),
     ("refused", BASE + rules(route("retries: {retryOn: reset}")), "retryOn needs attempts greater than 0"),
     ("refused", BASE + rules(route("headers: {request: {remove: [host]}}")), "the header 'host' can't be changed here"),
-    ("refused", BASE + rules(route("mirrors: []")), "spec.http[0].mirrors is not supported by the local mesh yet"),
+    (
+        "refused",
+        BASE + rules(route("fault: {abort: {http2Error: CANCEL}}")),
+        "spec.http[0].fault.abort.http2Error is not supported by Istio",
+    ),
     (
         "host-twice",
         BASE + rules(route(), hosts=f"[translator, {HOST}]"),

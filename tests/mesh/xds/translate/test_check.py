@@ -144,7 +144,7 @@ def test_documents_are_compared_when_each_is_fine_alone() -> None:
 
 def test_fields_come_before_rules() -> None:
     both = virtual_service("shop", [{"route": [], "mirror": {}}])
-    assert said(both) == [("VirtualService/shop", "spec.http[0].mirror is not supported by the local mesh yet")]
+    assert said(both) == [("VirtualService/shop", "spec.http[0].mirror.host is missing")]
 
 
 def test_a_problem_names_file_line_and_column() -> None:
