@@ -56,8 +56,9 @@ Told = dict[str, dict[str, Any]]
 """Resources in JSON form, by type and name."""
 
 
-@lru_cache(maxsize=512)
-def _read(type_url: str, body: bytes) -> dict[str, Any]:
+@lru_cache(maxsize=4096)
+def read(type_url: str, body: bytes) -> dict[str, Any]:
+    """A resource in JSON form."""
     found: dict[str, Any] = _MESSAGES[type_url].parse(body).to_dict()
     return found
 
@@ -78,7 +79,7 @@ class Stream:
         self._requests.put(bytes(request))
         while (answer := read_response(next(self._answers))).type_url != type_url:
             pass
-        found = [_read(type_url, body) for body in answer.bodies]
+        found = [read(type_url, body) for body in answer.bodies]
         return {item.get("name") or item["clusterName"]: item for item in found}
 
     def close(self) -> None:

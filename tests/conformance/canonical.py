@@ -1,11 +1,12 @@
 """In which form are istiod's answer and ours compared? Every resource as a whole, but for what this table names."""
 
+import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 from tests.conformance.ads import Told
-from tests.conformance.corpus import Case
+from tests.conformance.corpus import Case, address
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,13 +52,16 @@ _SORTED: dict[str, Callable[[Any], Any]] = {
 
 
 def canonical(told: Told, case: Case) -> Told:
-    """The resources of one proxy, ready to be compared."""
-    return {
+    """The resources of one proxy, ready to be compared: wherever the case lives, `$NS` and `$CLIENT` stand for it."""
+    kept = {
         kind.rpartition(".")[2]: {
             name: _settled(resource) for name, resource in sorted(found.items()) if _is_ours(name, case)
         }
         for kind, found in told.items()
     }
+    neutral = json.dumps(kept).replace(case.namespace, "$NS").replace(address(case.namespace), "$CLIENT")
+    settled: Told = json.loads(neutral)
+    return settled
 
 
 def _is_ours(name: str, case: Case) -> bool:

@@ -19,6 +19,8 @@ CORPUS = Path(__file__).parent / "corpus"
 PORT = 50051
 EDGE_BIND, EDGE_PORT = "127.8.0.2", 8080
 CLIENT, EDGE = "client", "edge"
+HOME = "case-it"
+"""The one namespace of all cases, where they don't meet."""
 WAVES = 2
 _SUBSETS = [{"name": version, "labels": {"version": version}} for version in ("v1", "v2")]
 _ENDPOINTS = [
@@ -67,6 +69,7 @@ class Case:
     name: str
     group: str
     about: str
+    namespace: str
     documents: tuple[Written, ...]
     scene: tuple[Written, ...]
     proxies: tuple[Proxy, ...]
@@ -74,13 +77,13 @@ class Case:
     @property
     def namespaces(self) -> frozenset[str]:
         """Its own namespace and those of the documents that it puts elsewhere."""
-        return frozenset({self.name, *(each.namespace for each in self.documents)})
+        return frozenset({self.namespace, *(each.namespace for each in self.documents)})
 
 
 @cache
-def cases() -> tuple[Case, ...]:
-    """Every case of every file, in order."""
-    found = [_case(data, path.stem) for path in sorted(CORPUS.glob("*.yaml")) for data in _read(path)]
+def cases(namespace: str = "") -> tuple[Case, ...]:
+    """Every case of every file, in order: each in a namespace of its own, or all of them in the same one."""
+    found = [_case(data, path.stem, namespace) for path in sorted(CORPUS.glob("*.yaml")) for data in _read(path)]
     names = [case.name for case in found]
     assert len(set(names)) == len(names), sorted(name for name in names if names.count(name) > 1)
     return tuple(found)
@@ -91,14 +94,16 @@ def _read(path: Path) -> list[Data]:
     return found
 
 
-def _case(data: Data, group: str) -> Case:
+def _case(data: Data, group: str, namespace: str) -> Case:
     name = data["name"]
-    data = json.loads(json.dumps(data).replace("$NS", name))
-    scene = list(_scene(name, data.get("scene", {})))
-    documents = tuple(_documents(data, name))
+    home = namespace or f"case-{name}"
+    data = json.loads(json.dumps(data).replace("$NS", home))
+    scene = list(_scene(home, data.get("scene", {})))
+    documents = tuple(_documents(data, home))
     taken = {(document.kind, document.namespace, document.name) for document in documents}
     around = tuple(each for each in scene if (each.kind, each.namespace, each.name) not in taken)
-    return Case(name, group, data.get("about", ""), documents, around, _proxies(name, data.get("locality", "")))
+    proxies = _proxies(home, data.get("locality", ""))
+    return Case(name, group, data.get("about", ""), home, documents, around, proxies)
 
 
 def _documents(data: Data, namespace: str) -> Iterator[Written]:

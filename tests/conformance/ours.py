@@ -1,15 +1,12 @@
 """What does our translation make of a case, in the same JSON form in which istiod's answer is read?"""
 
 import json
-from collections.abc import Sequence
-from typing import Any
 
 from mesh.istio.document import Document, read_documents
 from mesh.istio.problem import Problem
 from mesh.xds.translate import CLUSTER, ENDPOINT, LISTENER, ROUTE, check, node_resources, proxies
-from tests.conformance.ads import Told
+from tests.conformance.ads import Told, read
 from tests.conformance.corpus import Case, Proxy, Written
-from tests.support.xlate_envoy import dumps
 
 
 def documents(case: Case) -> list[Document]:
@@ -34,10 +31,7 @@ def translated(case: Case, proxy: Proxy) -> Told:
     found = documents(case)
     node = next(each for each in proxies(found) if each.id == f"{proxy.name}.{proxy.namespace}")
     made = node_resources(found, node)
-    kinds: Sequence[tuple[str, Any]] = (
-        (CLUSTER, made.clusters),
-        (ENDPOINT, made.endpoints),
-        (LISTENER, made.listeners),
-        (ROUTE, made.routes),
-    )
-    return {kind: dumps(resources.values()) for kind, resources in kinds}
+    kinds = {CLUSTER: made.clusters, ENDPOINT: made.endpoints, LISTENER: made.listeners, ROUTE: made.routes}
+    return {
+        kind: {name: read(kind, found.body) for name, found in resources.items()} for kind, resources in kinds.items()
+    }
