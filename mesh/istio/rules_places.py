@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from mesh.istio.finding import Finding, duplicates, is_host, is_label
+from mesh.istio.rules_balancing import pool
 
 Data = Mapping[str, Any]
 Path = tuple[str | int, ...]
@@ -154,4 +155,12 @@ def _egress_host(text: str, path: Path) -> Iterator[Finding]:
 GATEWAY = (_servers,)
 SERVICE_ENTRY = (_service_hosts, _service_ports, _service_endpoints, _service_addresses)
 WORKLOAD_ENTRY = (_workload,)
-SIDECAR = (_has_listeners, _ingress, _egress)
+
+
+def _pools(spec: Data) -> Iterator[Finding]:
+    yield from pool(spec.get("inboundConnectionPool"), ("spec", "inboundConnectionPool"))
+    for index, listener in enumerate(spec.get("ingress", ())):
+        yield from pool(listener.get("connectionPool"), ("spec", "ingress", index, "connectionPool"))
+
+
+SIDECAR = (_has_listeners, _ingress, _egress, _pools)

@@ -20,8 +20,10 @@ from mesh.istio.support_types import (
 )
 
 
-def _pool(path: str) -> tuple[Field, ...]:
+def pool(path: str, note: str = "") -> tuple[Field, ...]:
+    """Limits of connections and requests."""
     return (
+        Field(path, note=note),
         Field(f"{path}.tcp.maxConnections", COUNT, "no limit when absent"),
         Field(f"{path}.tcp.connectTimeout", DURATION, "10s when absent"),
         Field(f"{path}.tcp.maxConnectionDuration", DURATION),
@@ -121,16 +123,14 @@ def _policy(path: str) -> tuple[Field, ...]:
     level = f"{path}.portLevelSettings[]"
     return (
         Field(path),
-        Field(f"{path}.connectionPool"),
-        *_pool(f"{path}.connectionPool"),
+        *pool(f"{path}.connectionPool"),
         *_balancer(f"{path}.loadBalancer"),
         Field(f"{path}.retryBudget.percent", PERCENT, "20 when absent"),
         Field(f"{path}.retryBudget.minRetryConcurrency", COUNT, "3 when absent or 0"),
         Field(f"{path}.retryBudget.budgetInterval", DURATION),
         Field(level, note="replaces the whole policy on its port: what it leaves out goes to the defaults"),
         must(f"{level}.port.number", PORT),
-        Field(f"{level}.connectionPool"),
-        *_pool(f"{level}.connectionPool"),
+        *pool(f"{level}.connectionPool"),
         *_balancer(f"{level}.loadBalancer"),
         *(row for at in (path, level) for row in (*_outlier(f"{at}.outlierDetection"), *_tls(f"{at}.tls"))),
         no(f"{path}.tunnel", HTTP_ONLY),

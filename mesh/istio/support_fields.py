@@ -4,7 +4,6 @@ from dataclasses import dataclass
 
 from mesh.istio.support_types import HEADER_VALUE, OBJECT, PORT, REGEX, STRING, WORD, Type, one_of
 
-NOT_YET = "not supported by the local mesh yet"
 HTTP_ONLY = "not supported by the local mesh: it routes HTTP and gRPC, not bare connections"
 NO_CERTIFICATES = "not supported by the local mesh: there are no certificates on loopback"
 PROTOCOL = one_of("HTTP", "HTTP2", "GRPC", "GRPC-WEB", "http", "http2", "grpc", "grpc-web")
@@ -21,7 +20,7 @@ class Field:
     refused: str = ""
 
 
-def no(path: str, reason: str = NOT_YET) -> Field:
+def no(path: str, reason: str) -> Field:
     """A field that is refused."""
     return Field(path, refused=reason)
 

@@ -4,12 +4,12 @@ Translation reads only what stands here as supported; everything else is refused
 list of what follows and `{}` a map of it.
 """
 
-from mesh.istio.support_destination_rule import DESTINATION_RULE
-from mesh.istio.support_fields import NOT_YET, PROTOCOL, Field, must, no, port
+from mesh.istio.support_destination_rule import DESTINATION_RULE, pool
+from mesh.istio.support_fields import NO_CERTIFICATES, PROTOCOL, Field, must, no, port
 from mesh.istio.support_types import ANYTHING, LOOPBACK, OBJECT, PORT, STRING, WEIGHT, WORD, one_of
 from mesh.istio.support_virtual_service import VIRTUAL_SERVICE
 
-__all__ = ["NOT_YET", "TABLE", "Field"]
+__all__ = ["TABLE", "Field"]
 
 _METADATA = (
     must("apiVersion", STRING),
@@ -55,7 +55,7 @@ _SERVICE_ENTRY = (
     Field("spec.workloadSelector"),
     Field("spec.workloadSelector.labels{}", STRING, "picks WorkloadEntries of the same namespace"),
     Field("spec.exportTo[]", WORD),
-    no("spec.subjectAltNames"),
+    no("spec.subjectAltNames", NO_CERTIFICATES),
 )
 
 _SIDECAR = (
@@ -68,16 +68,16 @@ _SIDECAR = (
     Field(
         "spec.ingress[].defaultEndpoint", WORD, "127.0.0.1:port, 0.0.0.0:port (the workload's address), unix:///path"
     ),
-    no("spec.ingress[].tls"),
-    no("spec.ingress[].connectionPool"),
+    no("spec.ingress[].tls", NO_CERTIFICATES),
+    *pool("spec.ingress[].connectionPool", "else spec.inboundConnectionPool, else what rules of its service say"),
     Field("spec.egress[]"),
     *port("spec.egress[].port", "without one only the hosts `~/*`: nothing goes out"),
     Field("spec.egress[].bind", LOOPBACK, "127.0.0.1 when absent"),
     Field("spec.egress[].captureMode", one_of("DEFAULT", "NONE"), "nothing is intercepted"),
     must("spec.egress[].hosts[]", WORD, "namespace/host; `.` is the Sidecar's namespace, `*` any"),
     Field("spec.outboundTrafficPolicy.mode", one_of("ALLOW_ANY", "REGISTRY_ONLY")),
-    no("spec.outboundTrafficPolicy.egressProxy"),
-    no("spec.inboundConnectionPool"),
+    no("spec.outboundTrafficPolicy.egressProxy", "not supported by the local mesh: unknown hosts lead nowhere here"),
+    *pool("spec.inboundConnectionPool", "of every ingress that has none of its own"),
 )
 
 _GATEWAY = (
@@ -88,9 +88,9 @@ _GATEWAY = (
     must("spec.servers[].bind", LOOPBACK),
     must("spec.servers[].hosts[]", WORD),
     Field("spec.servers[].name", STRING),
-    no("spec.servers[].port.targetPort"),
-    no("spec.servers[].tls"),
-    no("spec.servers[].defaultEndpoint"),
+    no("spec.servers[].port.targetPort", "not supported by Istio: it never reads it"),
+    no("spec.servers[].tls", NO_CERTIFICATES),
+    no("spec.servers[].defaultEndpoint", "not supported by Istio: it never reads it"),
 )
 
 _WORKLOAD_ENTRY = _endpoint("spec")
@@ -99,7 +99,7 @@ _PEER_AUTHENTICATION = (
     must("spec.mtls", OBJECT),
     must("spec.mtls.mode", one_of("DISABLE"), "there are no certificates on a loopback mesh"),
     Field("spec.selector.matchLabels{}", STRING),
-    no("spec.portLevelMtls"),
+    no("spec.portLevelMtls", NO_CERTIFICATES),
 )
 
 TABLE: dict[str, tuple[Field, ...]] = {

@@ -11,6 +11,7 @@ from typing import Any
 from mesh.istio.document import Document
 from mesh.istio.problem import DocumentKey
 from mesh.istio.protocol import Protocol, parse_protocol
+from mesh.istio.views_connection_pool import ConnectionPool, connection_pool
 
 Labels = tuple[tuple[str, str], ...]
 NETWORK = "topology.istio.io/network"
@@ -106,6 +107,7 @@ class Ingress:
     port: Port
     bind: str
     default_endpoint: str
+    pool: ConnectionPool | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +128,7 @@ class Sidecar:
     ingress: tuple[Ingress, ...]
     egress: tuple[Egress, ...]
     registry_only: bool
+    inbound_pool: ConnectionPool | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,7 +231,16 @@ def workload_entry(document: Document) -> WorkloadEntry:
 
 
 def _ingress(data: Mapping[str, Any], number: int) -> Ingress:
-    return Ingress(_port(data["port"]), data.get("bind", ""), data.get("defaultEndpoint", f"127.0.0.1:{number}"))
+    return Ingress(
+        _port(data["port"]),
+        data.get("bind", ""),
+        data.get("defaultEndpoint", f"127.0.0.1:{number}"),
+        _pool(data.get("connectionPool")),
+    )
+
+
+def _pool(data: Mapping[str, Any] | None) -> ConnectionPool | None:
+    return None if data is None else connection_pool(data)
 
 
 def _egress(data: Mapping[str, Any], namespace: str) -> Egress:
@@ -249,6 +261,7 @@ def sidecar(document: Document) -> Sidecar:
         tuple(_ingress(listener, listener["port"]["number"]) for listener in spec.get("ingress", ())),
         tuple(_egress(listener, document.namespace) for listener in spec.get("egress", ())),
         spec.get("outboundTrafficPolicy", {}).get("mode") == "REGISTRY_ONLY",
+        _pool(spec.get("inboundConnectionPool")),
     )
 
 

@@ -10,34 +10,7 @@ from mesh.istio.duration import parse_duration
 from mesh.istio.hosts import full_name
 from mesh.istio.views import Identity, Labels, identity, labels
 from mesh.istio.views_balancing import LoadBalancer, OutlierDetection, load_balancer, outlier_detection
-
-
-@dataclass(frozen=True, slots=True)
-class TcpKeepalive:
-    """When a silent connection is probed. 0 and None: as the operating system does it."""
-
-    probes: int
-    time: timedelta | None
-    interval: timedelta | None
-
-
-@dataclass(frozen=True, slots=True)
-class ConnectionPool:
-    """Limits of an upstream. 0 and None are Istio's defaults: no limit."""
-
-    max_connections: int = 0
-    connect_timeout: timedelta | None = None
-    max_connection_duration: timedelta | None = None
-    http1_max_pending_requests: int = 0
-    http2_max_requests: int = 0
-    max_requests_per_connection: int = 0
-    max_retries: int = 0
-    idle_timeout: timedelta | None = None
-    max_concurrent_streams: int = 0
-    h2_upgrade: str = "DEFAULT"
-    use_client_protocol: bool = False
-    tcp_keepalive: TcpKeepalive | None = None
-    http2_keepalive: tuple[timedelta, timedelta] | None = None
+from mesh.istio.views_connection_pool import ConnectionPool, connection_pool
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +92,7 @@ def _traffic_policy(data: Mapping[str, Any] | None) -> TrafficPolicy | None:
 def _policy(data: Mapping[str, Any]) -> Policy:
     pool, balancer, outlier = data.get("connectionPool"), data.get("loadBalancer"), data.get("outlierDetection")
     return Policy(
-        None if pool is None else _connection_pool(pool),
+        None if pool is None else connection_pool(pool),
         None if balancer is None else load_balancer(balancer),
         None if "retryBudget" not in data else _retry_budget(data["retryBudget"]),
         None if outlier is None else outlier_detection(outlier),
@@ -130,33 +103,6 @@ def _retry_budget(data: Mapping[str, Any]) -> RetryBudget:
     """A least number of 0 is as good as none."""
     least = data.get("minRetryConcurrency", 0) or 3
     return RetryBudget(float(data.get("percent", 20)), least, _duration(data.get("budgetInterval")))
-
-
-def _connection_pool(data: Mapping[str, Any]) -> ConnectionPool:
-    tcp, http = data.get("tcp", {}), data.get("http", {})
-    return ConnectionPool(
-        max_connections=tcp.get("maxConnections", 0),
-        connect_timeout=_duration(tcp.get("connectTimeout")),
-        max_connection_duration=_duration(tcp.get("maxConnectionDuration")),
-        http1_max_pending_requests=http.get("http1MaxPendingRequests", 0),
-        http2_max_requests=http.get("http2MaxRequests", 0),
-        max_requests_per_connection=http.get("maxRequestsPerConnection", 0),
-        max_retries=http.get("maxRetries", 0),
-        idle_timeout=_duration(http.get("idleTimeout", tcp.get("idleTimeout"))),
-        max_concurrent_streams=http.get("maxConcurrentStreams", 0),
-        h2_upgrade=http.get("h2UpgradePolicy", "DEFAULT"),
-        use_client_protocol=http.get("useClientProtocol", False),
-        tcp_keepalive=_tcp_keepalive(tcp["tcpKeepalive"]) if "tcpKeepalive" in tcp else None,
-        http2_keepalive=_http2_keepalive(http["http2KeepAlive"]) if "http2KeepAlive" in http else None,
-    )
-
-
-def _tcp_keepalive(data: Mapping[str, Any]) -> TcpKeepalive:
-    return TcpKeepalive(data.get("probes", 0), _duration(data.get("time")), _duration(data.get("interval")))
-
-
-def _http2_keepalive(data: Mapping[str, Any]) -> tuple[timedelta, timedelta]:
-    return parse_duration(data["interval"]), parse_duration(data["timeout"])
 
 
 def _duration(text: str | None) -> timedelta | None:

@@ -39,7 +39,6 @@ IGNORED = (
         "routes",
         "all must hold; istiod's order among conditions on one name changes from answer to answer",
     ),
-    Ignored("order of cookie attributes", "routes", "a set"),
 )
 _DROPPED_FROM_MANAGER = ("requestIdExtension", "tracing")
 _INBOUND_PASSTHROUGH = "InboundPassthroughCluster"

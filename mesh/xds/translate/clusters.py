@@ -18,7 +18,8 @@ from envoy_data_plane.envoy.type import v3 as envoy_type
 from mesh.istio.duration import SECOND
 from mesh.istio.protocol import Protocol
 from mesh.istio.views import Labels, Port
-from mesh.istio.views_destination_rule import ConnectionPool, Policy, RetryBudget, TcpKeepalive
+from mesh.istio.views_connection_pool import ConnectionPool, TcpKeepalive
+from mesh.istio.views_destination_rule import Policy, RetryBudget
 from mesh.xds.translate.balance import apply_balance
 from mesh.xds.translate.caller import Caller
 from mesh.xds.translate.encode import EncodeCache, any_of, encode, make

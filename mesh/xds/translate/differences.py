@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from mesh.istio.document import Document
-from mesh.istio.views_destination_rule import ConnectionPool, Policy
+from mesh.istio.views_connection_pool import ConnectionPool
+from mesh.istio.views_destination_rule import Policy
 from mesh.istio.views_virtual_service import HttpRoute, Retries
 from mesh.xds.translate.clusters import CONNECT_TIMEOUT
 from mesh.xds.translate.encode import EncodeCache

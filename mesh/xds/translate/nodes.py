@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from mesh.istio.problem import DocumentKey
 from mesh.istio.views import Ingress, Sidecar, visible
-from mesh.istio.views_destination_rule import ConnectionPool
+from mesh.istio.views_connection_pool import ConnectionPool
 from mesh.istio.views_virtual_service import MESH
 from mesh.xds.translate.clusters import black_hole, inbound, passthrough
 from mesh.xds.translate.encode import EncodeCache
@@ -94,7 +94,7 @@ def _inbound(
     places: Places, node: ProxyNode, document: Sidecar, targets: ServicePorts, cache: EncodeCache
 ) -> Iterator[Resource]:
     for ingress in document.ingress:
-        pool = _own_pool(places, node, ingress, targets)
+        pool = ingress.pool or document.inbound_pool or _own_pool(places, node, ingress, targets)
         yield inbound(ingress.port, application(ingress, node), pool, cache)
 
 
