@@ -4,7 +4,6 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from mesh.istio.finding import Finding, is_host, is_label
-from mesh.istio.hosts import is_wildcard
 
 Data = Mapping[str, Any]
 Path = tuple[str | int, ...]
@@ -14,7 +13,7 @@ LEAST_PERCENT = 0.0001
 def destination(data: Data, path: Path) -> Iterator[Finding]:
     """A place that requests or their copies go to."""
     host, subset = data["host"], data.get("subset", "")
-    if is_wildcard(host) or not is_host(host):
+    if host == "*" or not is_host(host):
         yield Finding((*path, "host"), f"{host!r} is not the name of one host")
     if subset and not is_label(subset):
         yield Finding((*path, "subset"), f"{subset!r} is not a DNS label")

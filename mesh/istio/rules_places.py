@@ -46,8 +46,6 @@ def _service_hosts(spec: Data) -> Iterator[Finding]:
 
 def _service_ports(spec: Data) -> Iterator[Finding]:
     ports = spec.get("ports", ())
-    if not ports:
-        yield Finding(("spec",), "a service needs ports")
     for index, number in duplicates(port["number"] for port in ports):
         yield Finding(("spec", "ports", index, "number"), f"there is a port {number} already")
     for index, name in duplicates(port["name"] for port in ports):

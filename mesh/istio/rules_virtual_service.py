@@ -2,9 +2,10 @@
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from http import HTTPStatus
 from typing import Any
 
-from mesh.istio.finding import Finding, is_host
+from mesh.istio.finding import Finding, is_host, is_label
 from mesh.istio.hosts import overlap
 from mesh.istio.rules_filters import cors, delegates, destination, faults, mirrors
 from mesh.istio.views_virtual_service import MESH
@@ -15,6 +16,9 @@ _ACTIONS = ("route", "redirect", "directResponse")
 _REDIRECTED = ("uri", "prefixRewrite", "authority", "scheme", "port")
 _HEADER = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+\Z")
 _AUTHORITY = frozenset({"host", ":authority"})
+_CODES = frozenset(int(status) for status in HTTPStatus)
+_LABEL_NAME = re.compile(r"([a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?\Z")
+_LABEL_VALUE = re.compile(r"([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?\Z")
 RETRY_CONDITIONS = (
     "5xx",
     "gateway-error",
@@ -45,8 +49,6 @@ def _hosts(spec: Data) -> Iterator[Finding]:
             yield Finding(path, f"{host!r} is not a host name")
         if host == "*" and MESH in gateways:
             yield Finding(path, "the host * is not allowed for calls inside the mesh")
-        if "." not in host and host != "*" and MESH not in gateways:
-            yield Finding(path, f"a gateway needs full host names, not {host!r}")
         if any(overlap(host.lower(), other.lower()) for other in hosts[:index]):
             yield Finding(path, f"{host!r} overlaps with a host before it")
 
@@ -101,7 +103,7 @@ def _retries(http: Data, path: Path) -> Iterator[Finding]:
             if name in retries:
                 yield Finding((*path, "retries", name), f"{name} needs attempts greater than 0")
     for word in retries.get("retryOn", "").split(",") if "retryOn" in retries else ():
-        if word not in RETRY_CONDITIONS and not (word.isdecimal() and 100 <= int(word) <= 599):
+        if word not in RETRY_CONDITIONS and not (word.isdecimal() and int(word) in _CODES):
             hint = "no spaces around commas" if word.strip() != word else f"one of {', '.join(RETRY_CONDITIONS)}"
             yield Finding((*path, "retries", "retryOn"), f"{word!r} is not a retry condition or an HTTP code", hint)
 
@@ -109,6 +111,7 @@ def _retries(http: Data, path: Path) -> Iterator[Finding]:
 def _matches(http: Data, path: Path) -> Iterator[Finding]:
     for index, match in enumerate(http.get("match", ())):
         where = (*path, "match", index)
+        yield from _source(match, where)
         for name in ("uri", "scheme", "method", "authority"):
             if name in match:
                 yield from _string_match(match[name], (*where, name))
@@ -121,7 +124,17 @@ def _matches(http: Data, path: Path) -> Iterator[Finding]:
                     yield Finding((*where, group), "a query parameter needs a name")
 
 
+def _source(match: Data, path: Path) -> Iterator[Finding]:
+    if match.get("sourceNamespace") and not is_label(match["sourceNamespace"]):
+        yield Finding((*path, "sourceNamespace"), f"{match['sourceNamespace']!r} is not a DNS label")
+    for name, value in match.get("sourceLabels", {}).items():
+        if not _LABEL_NAME.match(name) or not _LABEL_VALUE.match(value):
+            yield Finding((*path, "sourceLabels", name), f"{name!r}: {value!r} is not a label")
+
+
 def _string_match(value: Data, path: Path) -> Iterator[Finding]:
+    if value.get("regex") == "*" and "withoutHeaders" not in path:
+        yield Finding(path, "* is no regular expression", "{} asks that there is a value")
     if len(value) > 1:
         yield Finding(path, "a match is one of exact, prefix and regex", "several values: several entries of match")
     if (value.get("prefix") == "" and path[-1] != "uri") or value.get("regex") == "":

@@ -37,7 +37,7 @@ VIRTUAL_SERVICE = (
     *matches("spec.http[].match[].scheme"),
     *matches("spec.http[].match[].method"),
     *matches("spec.http[].match[].authority"),
-    *matches("spec.http[].match[].headers{}", "`{}` and the regex `*` ask that the header is there"),
+    *matches("spec.http[].match[].headers{}", "`{}` asks that the header is there"),
     *matches("spec.http[].match[].withoutHeaders{}"),
     *matches("spec.http[].match[].queryParams{}"),
     Field("spec.http[].match[].ignoreUriCase", BOOL),

@@ -216,7 +216,7 @@ def service_entry(document: Document) -> ServiceEntry:
         identity(document),
         tuple(host.lower() for host in spec["hosts"]),
         tuple(spec.get("addresses", ())),
-        tuple(_port(port) for port in spec["ports"]),
+        tuple(_port(port) for port in spec.get("ports", ())),
         spec["resolution"],
         spec.get("location", "MESH_EXTERNAL") == "MESH_EXTERNAL",
         tuple(_endpoint(endpoint) for endpoint in spec.get("endpoints", ())),

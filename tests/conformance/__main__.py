@@ -4,7 +4,7 @@ import argparse
 from collections.abc import Mapping
 from contextlib import ExitStack
 
-from tests.conformance import golden, oracle, page, results
+from tests.conformance import golden, istioctl, oracle, page, results
 from tests.conformance.compare import Outcome, Result, compared
 from tests.conformance.corpus import HOME, Case, cases
 from tests.conformance.generate import generate
@@ -18,11 +18,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--write", action="store_true", help="ask a real istiod, renew its kept answers and the page")
     parser.add_argument("--generate", action="store_true", help="draw the generated cases anew (then --write)")
+    parser.add_argument("--lint", action="store_true", help="ask istioctl about every hand-written case, and keep that")
     parser.add_argument("--at", metavar="API,TOKEN,ADS,DEBUG", help="an istiod that runs already")
     arguments = parser.parse_args()
     if arguments.generate:
         generate()
         cases.cache_clear()
+    if arguments.lint:
+        istioctl.write(istioctl.ask())
     if arguments.write:
         _ask(arguments.at)
     found = [_compared(case) for case in cases(HOME)]

@@ -83,18 +83,20 @@ class Case:
 @cache
 def cases(namespace: str = "") -> tuple[Case, ...]:
     """Every case of every file, in order: each in a namespace of its own, or all of them in the same one."""
-    found = [_case(data, path.stem, namespace) for path in sorted(CORPUS.glob("*.yaml")) for data in _read(path)]
+    found = [case_of(data, path.stem, namespace) for path in sorted(CORPUS.glob("*.yaml")) for data in read(path)]
     names = [case.name for case in found]
     assert len(set(names)) == len(names), sorted(name for name in names if names.count(name) > 1)
     return tuple(found)
 
 
-def _read(path: Path) -> list[Data]:
+def read(path: Path) -> list[Data]:
+    """The cases of a file as they are written."""
     found: list[Data] = yaml.load(path.read_text(encoding="utf-8"), Loader=yaml.CSafeLoader)
     return found
 
 
-def _case(data: Data, group: str, namespace: str) -> Case:
+def case_of(data: Data, group: str, namespace: str) -> Case:
+    """A case, in this namespace or one of its own."""
     name = data["name"]
     home = namespace or f"case-{name}"
     data = json.loads(json.dumps(data).replace("$NS", home))
