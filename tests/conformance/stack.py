@@ -8,6 +8,7 @@ import os
 import signal
 import ssl
 import subprocess
+import sys
 import tempfile
 import time
 import urllib.request
@@ -16,6 +17,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from mesh.process.launch import LEASH
 from tests.conformance.programs import find
 
 HOST = "127.77.77.1"
@@ -124,10 +126,11 @@ def _apply_crds(program: Callable[[str], Path], folder: Path, api: str) -> None:
 
 @contextmanager
 def _child(command: Sequence[str], folder: Path, env: Mapping[str, str] | None = None) -> Iterator[None]:
-    """A process in a group of its own, ended by that group's id."""
+    """A process in a group of its own, ended by that group's id; it ends with this process even if that is killed."""
+    leashed = [sys.executable, LEASH, str(os.getpid()), str(int(signal.SIGKILL)), *command]
     log = (folder / f"{Path(command[0]).name}.log").open("wb")
     process = subprocess.Popen(
-        command, stdout=log, stderr=log, env={**os.environ, **(env or {})}, cwd=folder, start_new_session=True
+        leashed, stdout=log, stderr=log, env={**os.environ, **(env or {})}, cwd=folder, start_new_session=True
     )
     try:
         yield

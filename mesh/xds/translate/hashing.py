@@ -17,6 +17,8 @@ Hashes = tuple[tuple[Destination, ConsistentHash], ...]
 
 def hashes(places: Places, rule: VirtualService, namespace: str, labels: Labels) -> Hashes:
     """The destinations of a rule's routes whose endpoints are chosen by hash, for who calls from `namespace`."""
+    if not places.hashes:
+        return ()
     seen = labels if places.looks_at_labels else ()
     key = ("hashes", rule.identity.key, rule.revision, namespace, seen)
     return places.memo.get(key, lambda: tuple(_hashes(places, rule, namespace, seen)))

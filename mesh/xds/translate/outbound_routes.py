@@ -77,7 +77,8 @@ def _drafts(places: Places, scope: EgressScope, carrier: Carrier, cache: EncodeC
             left.pop(service.host, None)
             yield _Draft(service.host, service, made, rule)
     for service in left.values():
-        hashing = of_service(places.rule(service, carrier.namespace, carrier.labels), scope.port)
+        found = places.rule(service, carrier.namespace, carrier.labels) if places.hashes else None
+        hashing = of_service(found, scope.port)
         yield _Draft(service.host, service, (_default(service.host, scope.port, hashing, cache),), None)
 
 

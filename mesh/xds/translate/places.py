@@ -87,6 +87,11 @@ class Places:
             ),
         )
 
+    @property
+    def hashes(self) -> bool:
+        """Does any rule choose endpoints by hash? Mostly none does, and then nobody needs to ask rule by rule."""
+        return self.memo.get("hashes", lambda: any(balancer.consistent_hash for balancer in self._balancers()))
+
     def _policies(self) -> Iterator[Policy]:
         for rule in self.rules:
             for policy in (rule.policy, *(subset.policy for subset in rule.subsets)):
@@ -99,7 +104,9 @@ class Places:
     def rule(self, service: Service, client: str, labels: Labels) -> Rule | None:
         """The DestinationRules that apply when a workload of namespace `client` with `labels` calls the service."""
         merged = self.memo.get("pools", lambda: pools(self.rules))
-        return merged.applicable(service.host, service.namespace, client, labels)
+        seen = labels if self.looks_at_labels else ()
+        key = ("rule", service.host, service.namespace, client, seen)
+        return self.memo.get(key, lambda: merged.applicable(service.host, service.namespace, client, labels))
 
 
 def _grouped(items: Iterable[T], key: Callable[[T], str]) -> dict[str, tuple[T, ...]]:
