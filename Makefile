@@ -3,7 +3,7 @@ PYTHON := .venv/bin/python
 PYTEST := .venv/bin/pytest
 JOBS ?= 2
 
-.PHONY: help demo test check bench bench-canary setup lock protos docs clean
+.PHONY: help demo test test-cluster check bench bench-canary setup lock protos docs clean
 
 help: ## list these commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -14,7 +14,11 @@ demo: ## set up, then watch a real canary move real traffic from v1 to v2 (about
 
 test: ## set up, then run every test (ten to fifteen minutes on two cores)
 	@requirements/setup.sh dev
-	$(PYTEST) -n $(JOBS) --dist loadgroup tests $(ARGS)
+	$(PYTEST) -n $(JOBS) --dist loadgroup tests -m "not cluster" $(ARGS)
+
+test-cluster: ## set up, then ask a real istiod and API server (some minutes; their programs are built before)
+	@requirements/setup.sh dev
+	$(PYTEST) -n 0 tests -m cluster $(ARGS)
 
 check: ## formatting, lint, types, import contracts, quick tests: before each commit
 	@requirements/setup.sh dev
@@ -22,7 +26,7 @@ check: ## formatting, lint, types, import contracts, quick tests: before each co
 	.venv/bin/ruff check .
 	.venv/bin/mypy
 	.venv/bin/lint-imports
-	$(PYTEST) -n $(JOBS) tests -m "not envoy and not apertium and not redis and not prometheus and not story and not races" $(ARGS)
+	$(PYTEST) -n $(JOBS) tests -m "not envoy and not apertium and not redis and not prometheus and not story and not races and not cluster" $(ARGS)
 
 bench: ## measure: prints quantiles and ratios of one run, writes docs/benchmarks.md
 	@requirements/setup.sh dev

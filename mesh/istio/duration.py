@@ -6,6 +6,7 @@ from datetime import timedelta
 _PART = re.compile(r"(\d+(?:\.\d*)?|\.\d+)(ms|us|µs|ns|h|m|s)")
 _MICROSECONDS = {"h": 3.6e9, "m": 6e7, "s": 1e6, "ms": 1e3, "us": 1.0, "µs": 1.0, "ns": 1e-3}
 MILLISECOND = timedelta(milliseconds=1)
+SECOND = timedelta(seconds=1)
 
 
 def parse_duration(text: str) -> timedelta:

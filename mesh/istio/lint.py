@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from mesh.istio import lint_alone as alone
+from mesh.istio import lint_delegates as delegates
+from mesh.istio import lint_retries as retries
 from mesh.istio import lint_together as together
 from mesh.istio.document import Document
 from mesh.istio.lint_alone import Look, each_route
@@ -71,6 +73,13 @@ RULES: tuple[Rule, ...] = (
     Rule("destination-twice", "TG003", Level.WARNING, each_route(alone.destination_twice), "one destination twice"),
     Rule("match-gateways", "TG004", Level.WARNING, each_route(alone.source_labels_beside_gateways), "ignored labels"),
     Rule("weight-idle", "TG005", Level.INFO, each_route(alone.weight_without_effect), "weight 0 of a lone destination"),
+    Rule("envoy-header", "TG007", Level.WARNING, each_route(alone.envoys_header_touched), "headers of Envoy's own"),
+    Rule("retries-differ", "TG008", Level.WARNING, retries.retries_differ, "versions that are retried differently"),
+    Rule("retries-multiply", "TG009", Level.WARNING, retries.retries_multiply, "retries in two layers"),
+    Rule("delegate-headers", "TG010", Level.WARNING, delegates.delegate_headers, "operations that a delegate drops"),
+    Rule("unknown-delegate", "TG011", Level.WARNING, delegates.unknown_delegate, "a delegate that doesn't exist"),
+    Rule("gateway-host-shared", "TG012", Level.INFO, delegates.gateway_host_shared, "a host in two documents"),
+    Rule("deprecated", "IST0002", Level.WARNING, each_route(alone.deprecated), "a field that has a successor"),
     Rule("retries-off", "TG006", Level.INFO, each_route(alone.retries_switched_off), "an empty block of retries"),
 )
 

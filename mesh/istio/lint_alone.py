@@ -12,7 +12,8 @@ from mesh.istio.rules import broken_rules
 from mesh.istio.support import unsupported
 from mesh.istio.yaml_nodes import Data, Path
 
-ATTEMPT_COUNT = "x-envoy-attempt-count"
+ENVOYS = "x-envoy-"
+ATTEMPT_COUNT = f"{ENVOYS}attempt-count"
 Look = Callable[[Scene], Iterator[Problem]]
 
 
@@ -63,6 +64,31 @@ def retries_switched_off(route: Route) -> Iterator[Problem]:
     if route.data.get("retries") == {}:
         hint = "write attempts: 0, or leave it out for two retries"
         yield route.document.problem((*route.path, "retries"), "an empty retries block switches retries off", hint)
+
+
+def envoys_header_touched(route: Route) -> Iterator[Problem]:
+    """Headers that steer or describe Envoy itself, beside the count of tries, which has a rule of its own."""
+    for path, operation, name in _operations(route):
+        if name.lower().startswith(ENVOYS) and name.lower() != ATTEMPT_COUNT:
+            message = f"{operation} {name} reaches into what Envoys tell each other"
+            yield route.document.problem(path, message, "write it as a field of the route: timeout, retries, ...")
+
+
+_DEPRECATED: dict[Path, str] = {
+    ("mirrorPercent",): "mirrorPercentage",
+    ("fault", "delay", "percent"): "percentage",
+    ("corsPolicy", "allowOrigin"): "allowOrigins",
+}
+
+
+def deprecated(route: Route) -> Iterator[Problem]:
+    for path, instead in _DEPRECATED.items():
+        block: Data = dict(route.data)
+        for name in path:
+            block = mapping(block).get(str(name))
+        if block is not None:
+            message = f"{path[-1]} is deprecated"
+            yield route.document.problem((*route.path, *path), message, f"write {instead}")
 
 
 def attempt_count_touched(route: Route) -> Iterator[Problem]:

@@ -5,7 +5,7 @@ over here, because the support table refuses it with its place. Rules of lint lo
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -40,10 +40,14 @@ def word(value: Data) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """One destination of a route: where it stands, what it names. `host` is fully qualified, empty when not given."""
+    """One destination of a route: where it stands, what it names. `host` is fully qualified, empty when not given.
+
+    `path` is the entry's, `place` that of its host and subset.
+    """
 
     document: Document
     path: Path
+    place: Path
     host: str
     subset: str
     port: int | None
@@ -76,16 +80,33 @@ class Route:
         entries = enumerate(sequence(self.data.get("route")))
         return tuple(self._target(at, mapping(entry)) for at, entry in entries)
 
+    @property
+    def copies(self) -> tuple[Target, ...]:
+        """Where copies of its requests go."""
+        single = self.data.get("mirror")
+        found = [self._named(mapping(single), (*self.path, "mirror"))] if isinstance(single, dict) else []
+        several = enumerate(sequence(self.data.get("mirrors")))
+        found += [
+            self._named(mapping(mapping(each).get("destination")), (*self.path, "mirrors", at, "destination"))
+            for at, each in several
+        ]
+        return tuple(found)
+
     def _target(self, at: int, entry: Mapping[str, Data]) -> Target:
-        destination = mapping(entry.get("destination"))
+        path = (*self.path, "route", at)
+        weight = whole_number(entry.get("weight"))
+        return replace(self._named(mapping(entry.get("destination")), (*path, "destination")), path=path, weight=weight)
+
+    def _named(self, destination: Mapping[str, Data], place: Path) -> Target:
         host = word(destination.get("host"))
         return Target(
             document=self.document,
-            path=(*self.path, "route", at),
+            path=place,
+            place=place,
             host=full_name(host, self.document.namespace) if host else "",
             subset=word(destination.get("subset")),
             port=whole_number(mapping(destination.get("port")).get("number")),
-            weight=whole_number(entry.get("weight")),
+            weight=None,
         )
 
 
@@ -142,6 +163,12 @@ class Scene:
     def targets(self) -> tuple[Target, ...]:
         """All destinations that name a host."""
         return tuple(target for route in self.routes for target in route.targets if target.host)
+
+    @cached_property
+    def reached(self) -> tuple[Target, ...]:
+        """Those and the destinations of copies."""
+        copies = (copy for route in self.routes for copy in route.copies if copy.host)
+        return (*self.targets, *copies)
 
     @cached_property
     def services(self) -> Mapping[str, Service]:

@@ -34,20 +34,20 @@ HTTP_PROTOCOLS = ("HTTP", "HTTP2", "GRPC", "GRPC-WEB")
 
 
 def unknown_host(scene: Scene) -> Iterator[Problem]:
-    for target in scene.targets:
+    for target in scene.reached:
         if target.host != "*" and not scene.service(target.host):
             hint = "known hosts: " + (", ".join(sorted(scene.services)) or "none")
-            path = (*target.path, "destination", "host")
+            path = (*target.place, "host")
             yield target.document.problem(path, f"no ServiceEntry declares the host {target.host}", hint)
 
 
 def unknown_subset(scene: Scene) -> Iterator[Problem]:
-    for target in scene.targets:
+    for target in scene.reached:
         names = sorted({subset.name for subset in scene.subsets_for(target.host)})
         if target.subset and target.subset not in names:
             message = f"no DestinationRule gives {target.host} a subset {target.subset}"
             hint = "its subsets: " + ", ".join(names) if names else "add a DestinationRule with this subset first"
-            yield target.document.problem((*target.path, "destination", "subset"), message, hint)
+            yield target.document.problem((*target.place, "subset"), message, hint)
 
 
 def unknown_gateway(scene: Scene) -> Iterator[Problem]:
@@ -59,22 +59,22 @@ def unknown_gateway(scene: Scene) -> Iterator[Problem]:
 
 
 def port_needed(scene: Scene) -> Iterator[Problem]:
-    for target in scene.targets:
+    for target in scene.reached:
         service = scene.service(target.host)
         if service and target.port is None and len(service.ports) > 1:
             ports = ", ".join(str(port) for port in sorted(service.ports))
-            path = (*target.path, "destination")
+            path = target.place
             yield target.document.problem(
                 path, f"{target.host} has several ports: name one", f"port: {{number: ...}} of {ports}"
             )
 
 
 def port_unknown(scene: Scene) -> Iterator[Problem]:
-    for target in scene.targets:
+    for target in scene.reached:
         service = scene.service(target.host)
         if service and target.port is not None and target.port not in service.ports:
             ports = ", ".join(str(port) for port in sorted(service.ports))
-            path = (*target.path, "destination", "port")
+            path = (*target.place, "port")
             yield target.document.problem(path, f"{target.host} has no port {target.port}", f"its ports: {ports}")
 
 

@@ -28,3 +28,16 @@ def parse_protocol(text: str) -> Protocol:
     Raises: ValueError when the local mesh doesn't route it.
     """
     return Protocol(text.upper())
+
+
+GRPC_CODES = {
+    name: number
+    for number, name in enumerate(
+        (
+            "OK", "CANCELLED", "UNKNOWN", "INVALID_ARGUMENT", "DEADLINE_EXCEEDED", "NOT_FOUND", "ALREADY_EXISTS",
+            "PERMISSION_DENIED", "RESOURCE_EXHAUSTED", "FAILED_PRECONDITION", "ABORTED", "OUT_OF_RANGE",
+            "UNIMPLEMENTED", "INTERNAL", "UNAVAILABLE", "DATA_LOSS", "UNAUTHENTICATED",
+        )
+    )
+}  # fmt: skip
+"""The statuses of gRPC by the names that Istio's documents use."""

@@ -4,7 +4,7 @@ The rules are Istio's own, so that a folder that the local mesh runs is one that
 it finds, and all findings come together.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from mesh.istio import rules_destination_rule, rules_places, rules_virtual_service
@@ -15,16 +15,21 @@ from mesh.istio.problem import Problem
 Rule = Callable[[Mapping[str, Any]], Iterator[Finding]]
 
 
-def _export_to(spec: Mapping[str, Any]) -> Iterator[Finding]:
-    for index, scope in duplicates(spec.get("exportTo", ())):
+def _export_to(document: Document) -> Iterator[Finding]:
+    """`.` is the document's own namespace. A rule for some workloads of it is for nobody else."""
+    spec = document.data["spec"]
+    scopes = [document.namespace if scope == "." else scope for scope in spec.get("exportTo", ())]
+    for index, scope in duplicates(scopes):
         yield Finding(("spec", "exportTo", index), f"exportTo names {scope!r} twice")
+    if document.kind == "DestinationRule" and "workloadSelector" in spec and set(scopes) - {document.namespace}:
+        yield Finding(("spec", "exportTo"), "a rule for some workloads can't be exported to other namespaces")
 
 
 _RULES: dict[str, tuple[Rule, ...]] = {
-    "VirtualService": (*rules_virtual_service.RULES, _export_to),
-    "DestinationRule": (*rules_destination_rule.RULES, _export_to),
+    "VirtualService": rules_virtual_service.RULES,
+    "DestinationRule": rules_destination_rule.RULES,
     "Gateway": rules_places.GATEWAY,
-    "ServiceEntry": (*rules_places.SERVICE_ENTRY, _export_to),
+    "ServiceEntry": rules_places.SERVICE_ENTRY,
     "WorkloadEntry": rules_places.WORKLOAD_ENTRY,
     "Sidecar": rules_places.SIDECAR,
     "PeerAuthentication": (),
@@ -33,5 +38,7 @@ _RULES: dict[str, tuple[Rule, ...]] = {
 
 def broken_rules(document: Document) -> list[Problem]:
     """What is wrong with a document whose fields are all supported."""
-    findings: Iterable[Finding] = (finding for rule in _RULES[document.kind] for finding in rule(document.data["spec"]))
-    return [document.problem(finding.path, finding.message, finding.hint) for finding in findings]
+    findings = [finding for rule in _RULES[document.kind] for finding in rule(document.data["spec"])]
+    return [
+        document.problem(finding.path, finding.message, finding.hint) for finding in (*findings, *_export_to(document))
+    ]

@@ -1,9 +1,10 @@
 """Which DestinationRules would istiod's webhook refuse?"""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from mesh.istio.finding import Finding, duplicates, is_host, is_label
+from mesh.istio.rules_balancing import balancer, outlier, pool
 
 Data = Mapping[str, Any]
 Path = tuple[str | int, ...]
@@ -32,22 +33,27 @@ def _policies(spec: Data) -> Iterator[Finding]:
 def _policy(owner: Data, path: Path) -> Iterator[Finding]:
     policy, where = owner.get("trafficPolicy", {}), (*path, "trafficPolicy")
     levels = policy.get("portLevelSettings", ())
-    yield from _balancer(policy, where)
-    for index, level in enumerate(levels):
-        yield from _balancer(level, (*where, "portLevelSettings", index))
+    if "trafficPolicy" in owner and not policy:
+        yield Finding(where, "a policy needs at least one block")
+    for block, place in ((policy, where), *_numbered(levels, where)):
+        yield from _blocks(block, place)
     for index, port in duplicates(level["port"]["number"] for level in levels if "port" in level):
         yield Finding((*where, "portLevelSettings", index), f"there are settings for port {port} already")
-    for index, level in enumerate(levels):
+    for level, place in _numbered(levels, where):
         if "port" not in level:
-            yield Finding((*where, "portLevelSettings", index), "settings of a port need the port's number")
+            yield Finding(place, "settings of a port need the port's number")
+        if level.keys() <= {"port"}:
+            yield Finding(place, "settings of a port need at least one block")
 
 
-def _balancer(policy: Data, path: Path) -> Iterator[Finding]:
-    balancer, where = policy.get("loadBalancer", {}), (*path, "loadBalancer")
-    if "warmup" in balancer and "warmupDurationSecs" in balancer:
-        yield Finding((*where, "warmupDurationSecs"), "warmup and warmupDurationSecs say the same: keep warmup")
-    if balancer.get("simple") == "RANDOM" and ("warmup" in balancer or "warmupDurationSecs" in balancer):
-        yield Finding(where, "endpoints warm up with ROUND_ROBIN and LEAST_REQUEST only")
+def _numbered(levels: Sequence[Data], where: Path) -> list[tuple[Data, Path]]:
+    return [(level, (*where, "portLevelSettings", index)) for index, level in enumerate(levels)]
+
+
+def _blocks(policy: Data, path: Path) -> Iterator[Finding]:
+    yield from pool(policy.get("connectionPool"), (*path, "connectionPool"))
+    yield from balancer(policy.get("loadBalancer", {}), (*path, "loadBalancer"))
+    yield from outlier(policy.get("outlierDetection", {}), (*path, "outlierDetection"))
 
 
 RULES = (_host, _subsets, _policies)

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from mesh.istio.finding import Finding, duplicates, is_host, is_label
+from mesh.istio.rules_balancing import pool
 
 Data = Mapping[str, Any]
 Path = tuple[str | int, ...]
@@ -45,8 +46,6 @@ def _service_hosts(spec: Data) -> Iterator[Finding]:
 
 def _service_ports(spec: Data) -> Iterator[Finding]:
     ports = spec.get("ports", ())
-    if not ports:
-        yield Finding(("spec",), "a service needs ports")
     for index, number in duplicates(port["number"] for port in ports):
         yield Finding(("spec", "ports", index, "number"), f"there is a port {number} already")
     for index, name in duplicates(port["name"] for port in ports):
@@ -56,7 +55,7 @@ def _service_ports(spec: Data) -> Iterator[Finding]:
 def _service_endpoints(spec: Data) -> Iterator[Finding]:
     endpoints = spec.get("endpoints", ())
     names = {port["name"] for port in spec.get("ports", ())}
-    if endpoints and "workloadSelector" in spec:
+    if {"endpoints", "workloadSelector"} <= spec.keys():
         yield Finding(("spec", "workloadSelector"), "a service has either endpoints or a workloadSelector")
     if "workloadSelector" in spec and not spec["workloadSelector"].get("labels"):
         yield Finding(("spec", "workloadSelector"), "a workloadSelector without labels picks nothing")
@@ -154,4 +153,12 @@ def _egress_host(text: str, path: Path) -> Iterator[Finding]:
 GATEWAY = (_servers,)
 SERVICE_ENTRY = (_service_hosts, _service_ports, _service_endpoints, _service_addresses)
 WORKLOAD_ENTRY = (_workload,)
-SIDECAR = (_has_listeners, _ingress, _egress)
+
+
+def _pools(spec: Data) -> Iterator[Finding]:
+    yield from pool(spec.get("inboundConnectionPool"), ("spec", "inboundConnectionPool"))
+    for index, listener in enumerate(spec.get("ingress", ())):
+        yield from pool(listener.get("connectionPool"), ("spec", "ingress", index, "connectionPool"))
+
+
+SIDECAR = (_has_listeners, _ingress, _egress, _pools)

@@ -2,17 +2,23 @@
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from http import HTTPStatus
 from typing import Any
 
 from mesh.istio.finding import Finding, is_host, is_label
-from mesh.istio.hosts import is_wildcard, overlap
+from mesh.istio.hosts import overlap
+from mesh.istio.rules_filters import cors, delegates, destination, faults, mirrors
 from mesh.istio.views_virtual_service import MESH
 
 Data = Mapping[str, Any]
 Path = tuple[str | int, ...]
 _ACTIONS = ("route", "redirect", "directResponse")
+_REDIRECTED = ("uri", "prefixRewrite", "authority", "scheme", "port")
 _HEADER = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+\Z")
 _AUTHORITY = frozenset({"host", ":authority"})
+_CODES = frozenset(int(status) for status in HTTPStatus)
+_LABEL_NAME = re.compile(r"([a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?\Z")
+_LABEL_VALUE = re.compile(r"([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?\Z")
 RETRY_CONDITIONS = (
     "5xx",
     "gateway-error",
@@ -34,17 +40,23 @@ RETRY_CONDITIONS = (
 
 
 def _hosts(spec: Data) -> Iterator[Finding]:
-    hosts, gateways = spec["hosts"], spec.get("gateways") or [MESH]
+    hosts, gateways = spec.get("hosts", ()), spec.get("gateways") or [MESH]
+    if not hosts and spec.get("gateways"):
+        yield Finding(("spec", "gateways"), "without hosts it is a delegate, which has no gateways of its own")
     for index, host in enumerate(hosts):
         path = ("spec", "hosts", index)
         if not is_host(host):
             yield Finding(path, f"{host!r} is not a host name")
         if host == "*" and MESH in gateways:
             yield Finding(path, "the host * is not allowed for calls inside the mesh")
-        if "." not in host and host != "*" and any(gateway != MESH for gateway in gateways):
-            yield Finding(path, f"a gateway needs full host names, not {host!r}")
         if any(overlap(host.lower(), other.lower()) for other in hosts[:index]):
             yield Finding(path, f"{host!r} overlaps with a host before it")
+
+
+def _no_chain(spec: Data) -> Iterator[Finding]:
+    for index, http in enumerate(spec.get("http", ()) if not spec.get("hosts") else ()):
+        if "delegate" in http:
+            yield Finding(("spec", "http", index, "delegate"), "a delegate can't pass its routes on to another")
 
 
 def _has_routes(spec: Data) -> Iterator[Finding]:
@@ -61,6 +73,8 @@ def _each_route(check: Callable[[Data, Path], Iterator[Finding]]) -> Callable[[D
 
 
 def _one_action(http: Data, path: Path) -> Iterator[Finding]:
+    if "delegate" in http:
+        return
     actions = [name for name in _ACTIONS if http.get(name) or (name in http and name != "route")]
     if len(actions) != 1:
         found = " and ".join(actions) or "none of them"
@@ -79,22 +93,17 @@ def _weights(http: Data, path: Path) -> Iterator[Finding]:
 
 def _destinations(http: Data, path: Path) -> Iterator[Finding]:
     for index, entry in enumerate(http.get("route") or ()):
-        where = (*path, "route", index, "destination")
-        host, subset = entry["destination"]["host"], entry["destination"].get("subset", "")
-        if is_wildcard(host) or not is_host(host):
-            yield Finding((*where, "host"), f"{host!r} is not the name of one host")
-        if subset and not is_label(subset):
-            yield Finding((*where, "subset"), f"{subset!r} is not a DNS label")
+        yield from destination(entry["destination"], (*path, "route", index, "destination"))
 
 
 def _retries(http: Data, path: Path) -> Iterator[Finding]:
     retries = http.get("retries", {})
     if not retries.get("attempts"):
-        for name in ("perTryTimeout", "retryOn"):
+        for name in ("perTryTimeout", "retryOn", "retryRemoteLocalities"):
             if name in retries:
                 yield Finding((*path, "retries", name), f"{name} needs attempts greater than 0")
     for word in retries.get("retryOn", "").split(",") if "retryOn" in retries else ():
-        if word not in RETRY_CONDITIONS and not (word.isdecimal() and 100 <= int(word) <= 599):
+        if word not in RETRY_CONDITIONS and not (word.isdecimal() and int(word) in _CODES):
             hint = "no spaces around commas" if word.strip() != word else f"one of {', '.join(RETRY_CONDITIONS)}"
             yield Finding((*path, "retries", "retryOn"), f"{word!r} is not a retry condition or an HTTP code", hint)
 
@@ -102,6 +111,7 @@ def _retries(http: Data, path: Path) -> Iterator[Finding]:
 def _matches(http: Data, path: Path) -> Iterator[Finding]:
     for index, match in enumerate(http.get("match", ())):
         where = (*path, "match", index)
+        yield from _source(match, where)
         for name in ("uri", "scheme", "method", "authority"):
             if name in match:
                 yield from _string_match(match[name], (*where, name))
@@ -114,16 +124,26 @@ def _matches(http: Data, path: Path) -> Iterator[Finding]:
                     yield Finding((*where, group), "a query parameter needs a name")
 
 
+def _source(match: Data, path: Path) -> Iterator[Finding]:
+    if match.get("sourceNamespace") and not is_label(match["sourceNamespace"]):
+        yield Finding((*path, "sourceNamespace"), f"{match['sourceNamespace']!r} is not a DNS label")
+    for name, value in match.get("sourceLabels", {}).items():
+        if not _LABEL_NAME.match(name) or not _LABEL_VALUE.match(value):
+            yield Finding((*path, "sourceLabels", name), f"{name!r}: {value!r} is not a label")
+
+
 def _string_match(value: Data, path: Path) -> Iterator[Finding]:
+    if value.get("regex") == "*" and "withoutHeaders" not in path:
+        yield Finding(path, "* is no regular expression", "{} asks that there is a value")
     if len(value) > 1:
         yield Finding(path, "a match is one of exact, prefix and regex", "several values: several entries of match")
-    if value.get("prefix") == "" or value.get("regex") == "":
+    if (value.get("prefix") == "" and path[-1] != "uri") or value.get("regex") == "":
         yield Finding(path, "an empty prefix or regex matches nothing in particular", "{} asks that there is a value")
 
 
 def _matched_header(name: str, path: Path) -> Iterator[Finding]:
     if name.startswith("@request.auth"):
-        yield Finding(path, "claims of a token are not supported by the local mesh yet")
+        yield Finding(path, "claims of a token are not supported by the local mesh: nobody checks tokens here")
     elif not _HEADER.match(name.removeprefix(":")):
         yield Finding(path, f"{name!r} is not the name of a header")
 
@@ -163,10 +183,21 @@ def _one_authority(http: Data, path: Path) -> Iterator[Finding]:
 
 def _redirect(http: Data, path: Path) -> Iterator[Finding]:
     redirect = http.get("redirect", {})
-    if "redirect" in http and not any(redirect.get(name) for name in ("uri", "authority", "scheme", "port")):
+    if "redirect" in http and not any(redirect.get(name) for name in _REDIRECTED) and "derivePort" not in redirect:
         yield Finding((*path, "redirect"), "a redirect needs a uri, an authority, a scheme or a port")
     if "port" in redirect and "derivePort" in redirect:
         yield Finding((*path, "redirect", "derivePort"), "a redirect has either port or derivePort")
+    if redirect.get("scheme", "http") not in ("http", "https"):
+        yield Finding((*path, "redirect", "scheme"), "a redirect's scheme is http or https")
+    if redirect.get("prefixRewrite"):
+        yield from _prefix_redirect(http, path)
+
+
+def _prefix_redirect(http: Data, path: Path) -> Iterator[Finding]:
+    if http["redirect"].get("uri"):
+        yield Finding((*path, "redirect", "prefixRewrite"), "a redirect has either uri or prefixRewrite")
+    if any("uri" in match and "prefix" not in match["uri"] for match in http.get("match", ())):
+        yield Finding((*path, "redirect", "prefixRewrite"), "a prefix is rewritten only where the match is a prefix")
 
 
 def _rewrite(http: Data, path: Path) -> Iterator[Finding]:
@@ -180,6 +211,7 @@ def _rewrite(http: Data, path: Path) -> Iterator[Finding]:
 RULES = (
     _hosts,
     _has_routes,
+    _no_chain,
     *(
         _each_route(check)
         for check in (
@@ -192,6 +224,10 @@ RULES = (
             _one_authority,
             _redirect,
             _rewrite,
+            mirrors,
+            faults,
+            cors,
+            delegates,
         )
     ),
 )

@@ -12,7 +12,8 @@ The local mesh reads Istio's own documents and gives Envoys what istiod (1.30 an
 Envoy, no certificates) would give them: the same names, defaults and order. What stands here as supported does what it
 does on a cluster. Everything else, a field that nobody knows included, is refused with file, line and column, and the
 document with it; nothing is ignored. Rules of istiod's webhook (weights that sum to 0, a retry condition that doesn't
-exist, two subsets of one name, ...) are checked too.
+exist, two subsets of one name, ...) are checked too. All of it is held against a real istiod, field by field:
+[conformance.md](conformance.md).
 
 `[]` is a list, `{}` a map; **bold** fields are required where their parent stands.
 
@@ -22,6 +23,11 @@ Good to know:
 - A route's retry is made in the version that was drawn. Without `retries` a route repeats twice; `retries: {}` never.
 - A service without an Envoy of its own is called directly. A workload has an Envoy when a Sidecar selects it.
 - A Sidecar needs `egress`: without it istiod opens a listener for every service. `egress: [{hosts: ["~/*"]}]` is none.
+- An egress listener with a port reaches services at that port only, whatever port a destination names: the rest is 503.
+- Outlier detection ranks endpoints by locality at once, even where no rule speaks of localities.
+- Several DestinationRules for one host are joined: all subsets, the first traffic policy. One that is exported to other
+  namespaces only does not hold in its own.
+- A delegate's block (header operations, too) replaces its root's as a whole.
 - The mesh listens on loopback addresses only, and gateways, ingress and egress name theirs with `bind`.
 - Hosts that the mesh doesn't know are passed on (`allow_any`); as nothing is intercepted that ends in 503, unless
   `outboundTrafficPolicy` is `REGISTRY_ONLY`, which answers 502.
@@ -32,6 +38,10 @@ _SAME = {
     "spec.subsets[].trafficPolicy": "as `spec.trafficPolicy`, block by block over it",
     "spec.trafficPolicy.portLevelSettings[].connectionPool": "as `spec.trafficPolicy.connectionPool`",
     "spec.trafficPolicy.portLevelSettings[].loadBalancer": "as `spec.trafficPolicy.loadBalancer`",
+    "spec.trafficPolicy.portLevelSettings[].outlierDetection": "as `spec.trafficPolicy.outlierDetection`",
+    "spec.trafficPolicy.portLevelSettings[].tls": "as `spec.trafficPolicy.tls`",
+    "spec.ingress[].connectionPool": "as a DestinationRule's",
+    "spec.inboundConnectionPool": "as a DestinationRule's",
     "spec.http[].route[].headers": "as `spec.http[].headers`",
 }
 

@@ -1,12 +1,14 @@
 """Which values does a field of Istio's take? The types that the support table speaks of."""
 
+import base64
 import ipaddress
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from mesh.istio.duration import MILLISECOND, parse_duration
+from mesh.istio.duration import MILLISECOND, SECOND, parse_duration
+from mesh.istio.protocol import GRPC_CODES
 
 _OPERATORS = re.compile(r"(?:[^%]|%%|%[A-Z][A-Z0-9_]*(?:\([^)]*\))?(?::\d+)?%)*\Z")
 _HEADER_VALUE = re.compile(r"[^\x00-\x08\x0a-\x1f\x7f]*\Z")
@@ -91,6 +93,44 @@ def _aggression_objection(value: Any) -> str:
     return "" if right else "a number of at least 1"
 
 
+def _idle_objection(value: Any) -> str:
+    return "" if value == "0s" else _duration_objection(value)
+
+
+def _ttl_objection(value: Any) -> str:
+    """A time of 0 makes a cookie that lasts as long as the browser's session."""
+    return _idle_objection(value)
+
+
+def _seconds_objection(value: Any) -> str:
+    if objection := _duration_objection(value):
+        return objection
+    return "in whole seconds" if parse_duration(value) % SECOND else ""
+
+
+def _base64_objection(value: Any) -> str:
+    try:
+        return "" if isinstance(value, str) and base64.b64decode(value, validate=True) is not None else "text in base64"
+    except ValueError:
+        return "text in base64"
+
+
+_BALANCERS = ("UNSPECIFIED", "ROUND_ROBIN", "LEAST_REQUEST", "LEAST_CONN", "RANDOM")
+
+
+def _balancer_objection(value: Any) -> str:
+    if value == "PASSTHROUGH":
+        return "a balancer that chooses: passing on to the dialled address needs interception"
+    return "" if value in _BALANCERS else f"one of {', '.join(_BALANCERS)}"
+
+
+def _table_size_objection(value: Any) -> str:
+    """Maglev's table: Envoy takes primes only."""
+    right = isinstance(value, int) and not isinstance(value, bool) and 1 < value < 5_000_011
+    prime = right and all(value % factor for factor in range(2, int(value**0.5) + 1))
+    return "" if prime else "a prime number below 5000011"
+
+
 STRING = Type("string", lambda value: "" if isinstance(value, str) else "text (put it in quotes)")
 WORD = Type("string", lambda value: "" if isinstance(value, str) and value else "text that isn't empty")
 BOOL = Type("boolean", lambda value: "" if isinstance(value, bool) else "a boolean")
@@ -104,5 +144,14 @@ DURATION = Type("duration", _duration_objection)
 LOOPBACK = Type("loopback address", _loopback_objection)
 HEADER_VALUE = Type("header value", _header_value_objection)
 REGEX = Type("regular expression (RE2)", _regex_objection)
+IDLE = Type("duration", _idle_objection)
+TTL = Type("duration", _ttl_objection)
+SECONDS = Type("duration", _seconds_objection)
+BASE64 = Type("base64", _base64_objection)
+RING = integer("integer", 0, 2**23)
+TABLE_SIZE = Type("prime", _table_size_objection)
+BALANCER = Type(" | ".join(_BALANCERS), _balancer_objection)
+CORS_METHOD = one_of("GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS", "CONNECT", "TRACE", "*")
+GRPC_STATUS = one_of(*GRPC_CODES)
 ANYTHING = Type("anything", lambda _: "")
 OBJECT = Type("object", lambda value: "" if isinstance(value, dict) else "an object")

@@ -11,8 +11,11 @@ from typing import Any
 from mesh.istio.document import Document
 from mesh.istio.problem import DocumentKey
 from mesh.istio.protocol import Protocol, parse_protocol
+from mesh.istio.views_connection_pool import ConnectionPool, connection_pool
 
 Labels = tuple[tuple[str, str], ...]
+NETWORK = "topology.istio.io/network"
+_TOPOLOGY = ("topology.kubernetes.io/region", "topology.kubernetes.io/zone", "topology.istio.io/subzone")
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +107,7 @@ class Ingress:
     port: Port
     bind: str
     default_endpoint: str
+    pool: ConnectionPool | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +128,7 @@ class Sidecar:
     ingress: tuple[Ingress, ...]
     egress: tuple[Egress, ...]
     registry_only: bool
+    inbound_pool: ConnectionPool | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,13 +188,24 @@ def gateway(document: Document) -> Gateway:
 
 
 def _endpoint(data: Mapping[str, Any]) -> Endpoint:
+    """Where it is says its `locality`, else a label; both stand among its labels, as Istio sees it."""
+    own = data.get("labels") or {}
+    place = data.get("locality", "") or _labelled_locality(own)
+    parts = zip(_TOPOLOGY, place.split("/"), strict=False)
+    network = {NETWORK: data["network"]} if data.get("network") else {}
     return Endpoint(
         data["address"],
         tuple(sorted(data.get("ports", {}).items())),
-        labels(data.get("labels")),
+        labels({**own, **{name: part for name, part in parts if part}, **network}),
         data.get("weight", 0) or 1,
-        data.get("locality", ""),
+        place,
     )
+
+
+def _labelled_locality(own: Mapping[str, str]) -> str:
+    """A label's value can't have slashes, so it has dots."""
+    text = own.get("topology.istio.io/locality", own.get("istio-locality", ""))
+    return text if "/" in text else text.replace(".", "/")
 
 
 def service_entry(document: Document) -> ServiceEntry:
@@ -200,7 +216,7 @@ def service_entry(document: Document) -> ServiceEntry:
         identity(document),
         tuple(host.lower() for host in spec["hosts"]),
         tuple(spec.get("addresses", ())),
-        tuple(_port(port) for port in spec["ports"]),
+        tuple(_port(port) for port in spec.get("ports", ())),
         spec["resolution"],
         spec.get("location", "MESH_EXTERNAL") == "MESH_EXTERNAL",
         tuple(_endpoint(endpoint) for endpoint in spec.get("endpoints", ())),
@@ -215,7 +231,16 @@ def workload_entry(document: Document) -> WorkloadEntry:
 
 
 def _ingress(data: Mapping[str, Any], number: int) -> Ingress:
-    return Ingress(_port(data["port"]), data.get("bind", ""), data.get("defaultEndpoint", f"127.0.0.1:{number}"))
+    return Ingress(
+        _port(data["port"]),
+        data.get("bind", ""),
+        data.get("defaultEndpoint", f"127.0.0.1:{number}"),
+        _pool(data.get("connectionPool")),
+    )
+
+
+def _pool(data: Mapping[str, Any] | None) -> ConnectionPool | None:
+    return None if data is None else connection_pool(data)
 
 
 def _egress(data: Mapping[str, Any], namespace: str) -> Egress:
@@ -236,6 +261,7 @@ def sidecar(document: Document) -> Sidecar:
         tuple(_ingress(listener, listener["port"]["number"]) for listener in spec.get("ingress", ())),
         tuple(_egress(listener, document.namespace) for listener in spec.get("egress", ())),
         spec.get("outboundTrafficPolicy", {}).get("mode") == "REGISTRY_ONLY",
+        _pool(spec.get("inboundConnectionPool")),
     )
 
 

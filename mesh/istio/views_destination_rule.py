@@ -9,33 +9,8 @@ from mesh.istio.document import Document
 from mesh.istio.duration import parse_duration
 from mesh.istio.hosts import full_name
 from mesh.istio.views import Identity, Labels, identity, labels
-
-
-@dataclass(frozen=True, slots=True)
-class ConnectionPool:
-    """Limits of an upstream. 0 and None are Istio's defaults: no limit."""
-
-    max_connections: int = 0
-    connect_timeout: timedelta | None = None
-    max_connection_duration: timedelta | None = None
-    http1_max_pending_requests: int = 0
-    http2_max_requests: int = 0
-    max_requests_per_connection: int = 0
-    max_retries: int = 0
-    idle_timeout: timedelta | None = None
-    max_concurrent_streams: int = 0
-    h2_upgrade: str = "DEFAULT"
-    use_client_protocol: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class LoadBalancer:
-    """How an endpoint is drawn. `warmup` is the time in which a new endpoint grows to its full share."""
-
-    simple: str = "UNSPECIFIED"
-    warmup: timedelta | None = None
-    warmup_aggression: float = 1.0
-    warmup_minimum_percent: float = 10.0
+from mesh.istio.views_balancing import LoadBalancer, OutlierDetection, load_balancer, outlier_detection
+from mesh.istio.views_connection_pool import ConnectionPool, connection_pool
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +19,7 @@ class RetryBudget:
 
     percent: float
     minimum: int
+    interval: timedelta | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +29,7 @@ class Policy:
     connection_pool: ConnectionPool | None = None
     load_balancer: LoadBalancer | None = None
     retry_budget: RetryBudget | None = None
+    outlier_detection: OutlierDetection | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,39 +90,19 @@ def _traffic_policy(data: Mapping[str, Any] | None) -> TrafficPolicy | None:
 
 
 def _policy(data: Mapping[str, Any]) -> Policy:
-    pool, balancer, budget = data.get("connectionPool"), data.get("loadBalancer"), data.get("retryBudget")
+    pool, balancer, outlier = data.get("connectionPool"), data.get("loadBalancer"), data.get("outlierDetection")
     return Policy(
-        None if pool is None else _connection_pool(pool),
-        None if balancer is None else _load_balancer(balancer),
-        None if budget is None else RetryBudget(float(budget.get("percent", 20)), budget.get("minRetryConcurrency", 3)),
+        None if pool is None else connection_pool(pool),
+        None if balancer is None else load_balancer(balancer),
+        None if "retryBudget" not in data else _retry_budget(data["retryBudget"]),
+        None if outlier is None else outlier_detection(outlier),
     )
 
 
-def _connection_pool(data: Mapping[str, Any]) -> ConnectionPool:
-    tcp, http = data.get("tcp", {}), data.get("http", {})
-    return ConnectionPool(
-        max_connections=tcp.get("maxConnections", 0),
-        connect_timeout=_duration(tcp.get("connectTimeout")),
-        max_connection_duration=_duration(tcp.get("maxConnectionDuration")),
-        http1_max_pending_requests=http.get("http1MaxPendingRequests", 0),
-        http2_max_requests=http.get("http2MaxRequests", 0),
-        max_requests_per_connection=http.get("maxRequestsPerConnection", 0),
-        max_retries=http.get("maxRetries", 0),
-        idle_timeout=_duration(http.get("idleTimeout")) or _duration(tcp.get("idleTimeout")),
-        max_concurrent_streams=http.get("maxConcurrentStreams", 0),
-        h2_upgrade=http.get("h2UpgradePolicy", "DEFAULT"),
-        use_client_protocol=http.get("useClientProtocol", False),
-    )
-
-
-def _load_balancer(data: Mapping[str, Any]) -> LoadBalancer:
-    warmup = data.get("warmup", {})
-    return LoadBalancer(
-        data.get("simple", "UNSPECIFIED"),
-        _duration(warmup.get("duration") or data.get("warmupDurationSecs")),
-        float(warmup.get("aggression", 1.0)),
-        float(warmup.get("minimumPercent", 10.0)),
-    )
+def _retry_budget(data: Mapping[str, Any]) -> RetryBudget:
+    """A least number of 0 is as good as none."""
+    least = data.get("minRetryConcurrency", 0) or 3
+    return RetryBudget(float(data.get("percent", 20)), least, _duration(data.get("budgetInterval")))
 
 
 def _duration(text: str | None) -> timedelta | None:

@@ -1,37 +1,20 @@
 """What does a VirtualService say? Its HTTP routes as frozen values, hosts fully qualified."""
 
+import base64
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
-from enum import StrEnum
 from typing import Any
 
 from mesh.istio.document import Document
 from mesh.istio.duration import parse_duration
 from mesh.istio.hosts import full_name
+from mesh.istio.problem import DocumentKey
+from mesh.istio.string_match import NamedMatches, StringMatch, named_matches, string_match
 from mesh.istio.views import Identity, Labels, gateway_name, identity, labels
+from mesh.istio.views_filters import EVERY, Cors, Fault, Percentage, cors, fault, percentage
 
 MESH = "mesh"
-
-
-class MatchKind(StrEnum):
-    """How a string is compared. PRESENT: any value, and there must be one."""
-
-    EXACT = "exact"
-    PREFIX = "prefix"
-    REGEX = "regex"
-    PRESENT = "present"
-
-
-@dataclass(frozen=True, slots=True)
-class StringMatch:
-    """One comparison of a string."""
-
-    kind: MatchKind
-    value: str = ""
-
-
-NamedMatches = tuple[tuple[str, StringMatch], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +82,7 @@ class Redirect:
     port: int | None
     derive_port: str
     code: int
+    prefix_rewrite: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +91,7 @@ class DirectResponse:
 
     status: int
     text: str | None
+    raw: bytes | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,8 +116,19 @@ class Retries:
 
 
 @dataclass(frozen=True, slots=True)
+class Mirror:
+    """A destination that gets copies of requests and whose answers nobody waits for."""
+
+    destination: Destination
+    percentage: Percentage
+
+
+@dataclass(frozen=True, slots=True)
 class HttpRoute:
-    """One entry of `http`: conditions and what to do. `retries` None means that the document is silent."""
+    """One entry of `http`: conditions and what to do. None means that the document is silent.
+
+    `delegate` is the namespace and name of the VirtualService whose routes stand in for this one.
+    """
 
     name: str
     matches: tuple[HttpMatch, ...]
@@ -143,13 +139,39 @@ class HttpRoute:
     timeout: timedelta | None
     retries: Retries | None
     headers: Headers | None
+    fault: Fault | None = None
+    cors: Cors | None = None
+    mirror: Destination | None = None
+    mirror_percentage: Percentage | None = None
+    mirror_percent: Percentage | None = None
+    mirrors: tuple[Mirror, ...] = ()
+    delegate: tuple[str, str] | None = None
+
+    @property
+    def shadows(self) -> tuple[Mirror, ...]:
+        """Everything that gets copies; the old single mirror with the share that the route gives it."""
+        share = self.mirror_percentage or self.mirror_percent
+        alone = () if self.mirror is None else (Mirror(self.mirror, share or EVERY),)
+        return (*alone, *self.mirrors)
+
+    @property
+    def hosts_reached(self) -> frozenset[str]:
+        """The hosts of its destinations, those of copies too."""
+        copies = (self.mirror, *(mirror.destination for mirror in self.mirrors))
+        drawn = (entry.destination for entry in self.destinations)
+        return frozenset(each.host for each in (*drawn, *copies) if each is not None)
+
+    def is_open_to(self, namespace: str) -> bool:
+        """May a caller of this namespace take it, as far as `sourceNamespace` goes?"""
+        named = {match.source_namespace for match in self.matches if match.source_namespace}
+        return not named or namespace in named
 
 
 @dataclass(frozen=True, slots=True)
 class VirtualService:
     """A VirtualService. `revision` is its document's: equal revisions have equal routes.
 
-    `looks_at_source`: its routes differ by who carries them, so they can't be shared between workloads.
+    Without `hosts` it is only a delegate of others. `delegates` are the documents whose routes it has taken in.
     """
 
     identity: Identity
@@ -158,7 +180,26 @@ class VirtualService:
     gateways: tuple[str, ...]
     export_to: tuple[str, ...]
     http: tuple[HttpRoute, ...]
-    looks_at_source: bool
+    delegates: tuple[DocumentKey, ...] = ()
+
+    @property
+    def sources(self) -> tuple[DocumentKey, ...]:
+        """Every document that it was made from."""
+        return (self.identity.key, *self.delegates)
+
+    @property
+    def looks_at_source(self) -> bool:
+        """Do its routes differ by who carries them? Then they can't be shared between workloads."""
+        return any(match.source_labels or match.source_namespace for route in self.http for match in route.matches)
+
+    @property
+    def hosts_reached(self) -> frozenset[str]:
+        """The hosts of all its destinations, those of copies too."""
+        return frozenset(host for route in self.http for host in route.hosts_reached)
+
+    def hosts_reached_from(self, namespace: str) -> frozenset[str]:
+        """Those of the routes that somebody in `namespace` may take."""
+        return frozenset(host for route in self.http if route.is_open_to(namespace) for host in route.hosts_reached)
 
 
 def virtual_service(document: Document) -> VirtualService:
@@ -168,11 +209,10 @@ def virtual_service(document: Document) -> VirtualService:
     return VirtualService(
         identity(document),
         document.revision,
-        tuple(full_name(host, namespace) for host in spec["hosts"]),
+        tuple(full_name(host, namespace) for host in spec.get("hosts", ())),
         _gateways(spec.get("gateways", ()), namespace) or (MESH,),
         tuple(spec.get("exportTo", ())),
         http,
-        any(match.source_labels or match.source_namespace for route in http for match in route.matches),
     )
 
 
@@ -191,19 +231,26 @@ def _http_route(data: Mapping[str, Any], namespace: str) -> HttpRoute:
         _duration(data.get("timeout")),
         _retries(data["retries"]) if "retries" in data else None,
         _headers(data.get("headers")),
+        fault(data["fault"]) if "fault" in data else None,
+        cors(data["corsPolicy"]) if "corsPolicy" in data else None,
+        _destination(data["mirror"], namespace) if "mirror" in data else None,
+        percentage(data.get("mirrorPercentage")),
+        Percentage(data["mirrorPercent"], whole=True) if "mirrorPercent" in data else None,
+        tuple(_mirror(entry, namespace) for entry in data.get("mirrors", ())),
+        _delegate(data["delegate"], namespace) if "delegate" in data else None,
     )
 
 
 def _match(data: Mapping[str, Any], namespace: str) -> HttpMatch:
     return HttpMatch(
         data.get("name", ""),
-        _string_match(data.get("uri")),
-        _string_match(data.get("scheme")),
-        _string_match(data.get("method")),
-        _string_match(data.get("authority")),
-        _named_matches(data.get("headers", {})),
-        _named_matches(data.get("withoutHeaders", {})),
-        _named_matches(data.get("queryParams", {})),
+        string_match(data.get("uri")),
+        string_match(data.get("scheme")),
+        string_match(data.get("method")),
+        string_match(data.get("authority")),
+        named_matches(data.get("headers", {})),
+        named_matches(data.get("withoutHeaders", {})),
+        named_matches(data.get("queryParams", {})),
         data.get("ignoreUriCase", False),
         data.get("port"),
         labels(data.get("sourceLabels")),
@@ -213,29 +260,22 @@ def _match(data: Mapping[str, Any], namespace: str) -> HttpMatch:
     )
 
 
-def _string_match(data: Mapping[str, str] | None) -> StringMatch | None:
-    """An empty block and the regex `*` ask only that the value is there."""
-    if data is None:
-        return None
-    for kind in (MatchKind.EXACT, MatchKind.PREFIX, MatchKind.REGEX):
-        if kind in data and (kind, data[kind]) != (MatchKind.REGEX, "*"):
-            return StringMatch(kind, data[kind])
-    return StringMatch(MatchKind.PRESENT)
-
-
-def _named_matches(data: Mapping[str, Mapping[str, str]]) -> NamedMatches:
-    return tuple(
-        (name, _string_match(match or {}) or StringMatch(MatchKind.PRESENT)) for name, match in sorted(data.items())
-    )
-
-
 def _weighted(data: Mapping[str, Any], namespace: str) -> WeightedDestination:
-    where = data["destination"]
     return WeightedDestination(
-        Destination(full_name(where["host"], namespace), where.get("subset", ""), where.get("port", {}).get("number")),
-        data.get("weight", 0),
-        _headers(data.get("headers")),
+        _destination(data["destination"], namespace), data.get("weight", 0), _headers(data.get("headers"))
     )
+
+
+def _destination(data: Mapping[str, Any], namespace: str) -> Destination:
+    return Destination(full_name(data["host"], namespace), data.get("subset", ""), data.get("port", {}).get("number"))
+
+
+def _mirror(data: Mapping[str, Any], namespace: str) -> Mirror:
+    return Mirror(_destination(data["destination"], namespace), percentage(data.get("percentage")) or EVERY)
+
+
+def _delegate(data: Mapping[str, str], namespace: str) -> tuple[str, str]:
+    return data.get("namespace", namespace), data["name"]
 
 
 def _headers(data: Mapping[str, Any] | None) -> Headers | None:
@@ -256,11 +296,14 @@ def _redirect(data: Mapping[str, Any]) -> Redirect:
         data.get("port"),
         data.get("derivePort", ""),
         data.get("redirectCode", 301),
+        data.get("prefixRewrite", ""),
     )
 
 
 def _direct_response(data: Mapping[str, Any]) -> DirectResponse:
-    return DirectResponse(data["status"], data.get("body", {}).get("string"))
+    body = data.get("body", {})
+    raw = base64.b64decode(body["bytes"]) if "bytes" in body else None
+    return DirectResponse(data["status"], body.get("string"), raw)
 
 
 def _rewrite(data: Mapping[str, Any]) -> Rewrite:

@@ -13,6 +13,7 @@ from services.cache_proxy.metrics import METRICS as CACHE_METRICS
 from services.lang_detector.servicer import METRICS as DETECTOR_METRICS
 from services.runtime.metrics import METRICS as RUNTIME_METRICS
 from services.translator.metrics import METRICS as TRANSLATOR_METRICS
+from tests.conformance.page import page as conformance_page
 
 DOCS = Path(__file__).parents[2] / "docs"
 
@@ -60,6 +61,7 @@ def _first_line(docstring: str | None) -> str:
 
 PAGES: dict[str, Callable[[], str]] = {
     "cli.md": cli_page,
+    "conformance.md": conformance_page,
     "istio-support.md": istio_page,
     "reference.md": reference_page,
     "settings.md": settings_page,

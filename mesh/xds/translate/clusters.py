@@ -5,19 +5,26 @@ break.
 """
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from datetime import timedelta
 
 from envoy_data_plane.envoy.config.cluster import v3 as cluster
 from envoy_data_plane.envoy.config.core import v3 as core
 from envoy_data_plane.envoy.config.endpoint import v3 as endpoint
+from envoy_data_plane.envoy.extensions.network.dns_resolver.cares import v3 as cares
 from envoy_data_plane.envoy.extensions.upstreams.http import v3 as upstreams
 from envoy_data_plane.envoy.type import v3 as envoy_type
 
+from mesh.istio.duration import SECOND
 from mesh.istio.protocol import Protocol
 from mesh.istio.views import Labels, Port
-from mesh.istio.views_destination_rule import ConnectionPool, LoadBalancer, Policy, RetryBudget
+from mesh.istio.views_connection_pool import ConnectionPool, TcpKeepalive
+from mesh.istio.views_destination_rule import Policy, RetryBudget
+from mesh.xds.translate.balance import apply_balance
+from mesh.xds.translate.caller import Caller
 from mesh.xds.translate.encode import EncodeCache, any_of, encode, make
-from mesh.xds.translate.endpoints import PlaceToServe, at, chosen, localities
+from mesh.xds.translate.endpoints import at, chosen, localities, preferred
+from mesh.xds.translate.metadata import istio_metadata
 from mesh.xds.translate.names import (
     BLACK_HOLE,
     PASSTHROUGH,
@@ -26,14 +33,18 @@ from mesh.xds.translate.names import (
     outbound_cluster,
     stat_prefix,
 )
-from mesh.xds.translate.places import Rule, Service
+from mesh.xds.translate.nearness import Group
+from mesh.xds.translate.places import Service
 from mesh.xds.translate.policy import port_policy, subset_policy
 from mesh.xds.translate.resources import CLUSTER, Resource, resource
-from mesh.xds.translate.routes import config_metadata
+from mesh.xds.translate.rules import Rule
 
 CONNECT_TIMEOUT = timedelta(seconds=10)
 _UNLIMITED = 2**32 - 1
 _DNS_REFRESH = timedelta(seconds=60)
+_DNS_JITTER = timedelta(milliseconds=100)
+_DNS_QUERIES = 100
+"""UDP queries before the resolver changes its socket."""
 _PASSTHROUGH_IDLE = timedelta(minutes=5)
 _INBOUND_SOURCE = "127.0.0.6"
 _HTTP_OPTIONS = "envoy.extensions.upstreams.http.v3.HttpProtocolOptions"
@@ -42,55 +53,75 @@ _TYPES = {
     "DNS": cluster.ClusterDiscoveryType.STRICT_DNS,
     "DNS_ROUND_ROBIN": cluster.ClusterDiscoveryType.LOGICAL_DNS,
 }
-_BALANCERS = {
-    "ROUND_ROBIN": cluster.ClusterLbPolicy.ROUND_ROBIN,
-    "RANDOM": cluster.ClusterLbPolicy.RANDOM,
-}
 
 
-def service_clusters(service: Service, port: Port, rule: Rule | None, cache: EncodeCache) -> Iterator[Resource]:
+def service_clusters(
+    service: Service, port: Port, rule: Rule | None, caller: Caller, cache: EncodeCache
+) -> Iterator[Resource]:
     """The cluster of a service's port and those of its subsets."""
     path = "" if rule is None else config_path("destination-rule", rule.source.namespace, rule.source.name)
     whole = port_policy(None if rule is None else rule.policy, port.number)
-    yield from _cluster(service, port, whole, ("", ()), path, cache)
+    yield from _cluster(_Shape(service, port, whole, "", (), path), caller, cache)
     for subset in rule.subsets if rule is not None else ():
         policy = subset_policy(rule.policy if rule else None, subset, port.number)
-        yield from _cluster(service, port, policy, (subset.name, subset.labels), path, cache)
+        yield from _cluster(_Shape(service, port, policy, subset.name, subset.labels, path), caller, cache)
 
 
-def _cluster(
-    service: Service, port: Port, policy: Policy, subset: tuple[str, Labels], path: str, cache: EncodeCache
-) -> Iterator[Resource]:
+@dataclass(frozen=True, slots=True)
+class _Shape:
+    """What one outbound cluster is made of. `path` names the DestinationRule behind it."""
+
+    service: Service
+    port: Port
+    policy: Policy
+    subset: str
+    wanted: Labels
+    path: str
+
+
+def _cluster(shape: _Shape, caller: Caller, cache: EncodeCache) -> Iterator[Resource]:
     """Nothing for a DNS cluster without endpoints: istiod leaves it out too."""
-    name = outbound_cluster(port.number, subset[0], service.host)
-    places = () if service.resolution == "STATIC" else chosen(service, subset[1], port)
-    if service.resolution != "STATIC" and not places:
-        return
-    key = ("cluster", name, service.resolution, port.protocol, policy, path, places)
-    yield cache.get(
-        key,
-        lambda: resource(
-            CLUSTER, name, encode(_outbound(name, service.resolution, port, policy, subset[0], path, places))
-        ),
+    service, port = shape.service, shape.port
+    name = outbound_cluster(port.number, shape.subset, service.host)
+    groups = (
+        () if service.resolution == "STATIC" else preferred(shape.policy, chosen(service, shape.wanted, port), caller)
     )
+    if service.resolution != "STATIC" and not groups:
+        return
+    key = ("cluster", name, service.resolution, service.external, port.protocol, shape.policy, shape.path, groups)
+    yield cache.get(key, lambda: resource(CLUSTER, name, encode(_outbound(name, shape, groups))))
 
 
-def _outbound(
-    name: str, resolution: str, port: Port, policy: Policy, subset: str, path: str, places: tuple[PlaceToServe, ...]
-) -> cluster.Cluster:
-    made = _pooled(name, _TYPES[resolution], port.protocol, policy)
-    made.common_lb_config = make(cluster.ClusterCommonLbConfig)
-    _balance(made, policy.load_balancer or LoadBalancer())
-    if path:
-        made.metadata = config_metadata(path, **({"subset": subset} if subset else {}))
+def _outbound(name: str, shape: _Shape, groups: tuple[Group, ...]) -> cluster.Cluster:
+    made = _pooled(name, _TYPES[shape.service.resolution], shape.port.protocol, shape.policy)
+    apply_balance(made, shape.policy)
+    made.metadata = _metadata(shape)
     if made.type is cluster.ClusterDiscoveryType.EDS:
         made.eds_cluster_config = make(cluster.ClusterEdsClusterConfig, eds_config=ads(), service_name=name)
     else:
         made.dns_lookup_family = cluster.ClusterDnsLookupFamily.V4_ONLY
+        made.dns_jitter = _DNS_JITTER
         made.dns_refresh_rate = _DNS_REFRESH
+        made.typed_dns_resolver_config = _resolver()
         made.respect_dns_ttl = True
-        made.load_assignment = make(endpoint.ClusterLoadAssignment, cluster_name=name, endpoints=localities(places))
+        made.load_assignment = make(endpoint.ClusterLoadAssignment, cluster_name=name, endpoints=localities(groups))
     return made
+
+
+def _metadata(shape: _Shape) -> core.Metadata | None:
+    """The document behind the cluster; whether the service is outside of the mesh stands at the service as a whole."""
+    outside = {"external": True} if shape.service.external and not shape.subset else {}
+    subset = {"subset": shape.subset} if shape.subset else {}
+    config = {"config": shape.path} if shape.path else {}
+    return istio_metadata(**outside, **config, **subset)
+
+
+def _resolver() -> core.TypedExtensionConfig:
+    return make(
+        core.TypedExtensionConfig,
+        name="envoy.network.dns_resolver.cares",
+        typed_config=any_of(make(cares.CaresDnsResolverConfig, udp_max_queries=_DNS_QUERIES)),
+    )
 
 
 def ads() -> core.ConfigSource:
@@ -114,10 +145,22 @@ def _pooled(name: str, kind: cluster.ClusterDiscoveryType, protocol: Protocol, p
         connect_timeout=pool.connect_timeout or CONNECT_TIMEOUT,
         circuit_breakers=make(cluster.CircuitBreakers, thresholds=[_thresholds(pool, policy.retry_budget)]),
     )
+    if pool.tcp_keepalive is not None:
+        made.upstream_connection_options = _keepalive(pool.tcp_keepalive)
     options = _http_options(pool, http2=protocol.is_http2 or pool.h2_upgrade == "UPGRADE")
     if options is not None:
         made.typed_extension_protocol_options = {_HTTP_OPTIONS: any_of(options)}
     return made
+
+
+def _keepalive(keepalive: TcpKeepalive) -> cluster.UpstreamConnectionOptions:
+    probing = make(
+        core.TcpKeepalive,
+        keepalive_probes=keepalive.probes or None,
+        keepalive_time=None if keepalive.time is None else keepalive.time // SECOND,
+        keepalive_interval=None if keepalive.interval is None else keepalive.interval // SECOND,
+    )
+    return make(cluster.UpstreamConnectionOptions, tcp_keepalive=probing)
 
 
 def _thresholds(pool: ConnectionPool, budget: RetryBudget | None) -> cluster.CircuitBreakersThresholds:
@@ -127,12 +170,12 @@ def _thresholds(pool: ConnectionPool, budget: RetryBudget | None) -> cluster.Cir
         max_pending_requests=pool.http1_max_pending_requests or _UNLIMITED,
         max_requests=pool.http2_max_requests or _UNLIMITED,
         max_retries=pool.max_retries or _UNLIMITED,
-        track_remaining=True,
     )
     if budget is not None:
         made.retry_budget = make(
             cluster.CircuitBreakersThresholdsRetryBudget,
             budget_percent=make(envoy_type.Percent, value=budget.percent),
+            budget_interval=budget.interval,
             min_retry_concurrency=budget.minimum,
         )
     return made
@@ -140,16 +183,11 @@ def _thresholds(pool: ConnectionPool, budget: RetryBudget | None) -> cluster.Cir
 
 def _http_options(pool: ConnectionPool, *, http2: bool) -> upstreams.HttpProtocolOptions | None:
     """None for HTTP/1.1 with Envoy's own limits. Envoy demands a protocol as soon as there are options at all."""
-    limits = (
-        pool.max_connection_duration,
-        pool.idle_timeout,
-        pool.max_requests_per_connection,
-        pool.max_concurrent_streams,
-    )
-    if not (http2 or pool.use_client_protocol or any(limits)):
+    limited = _is_limited(pool)
+    if not (http2 or pool.use_client_protocol or limited):
         return None
     made = make(upstreams.HttpProtocolOptions)
-    if any(limits):
+    if limited:
         made.common_http_protocol_options = make(
             core.HttpProtocolOptions,
             idle_timeout=pool.idle_timeout,
@@ -159,13 +197,27 @@ def _http_options(pool: ConnectionPool, *, http2: bool) -> upstreams.HttpProtoco
     if pool.use_client_protocol:
         made.use_downstream_protocol_config = _either_protocol()
     elif http2:
-        h2 = make(core.Http2ProtocolOptions, max_concurrent_streams=pool.max_concurrent_streams or None)
-        made.explicit_http_config = make(upstreams.HttpProtocolOptionsExplicitHttpConfig, http2_protocol_options=h2)
+        made.explicit_http_config = _http2_alone(pool)
     else:
         made.explicit_http_config = make(
             upstreams.HttpProtocolOptionsExplicitHttpConfig, http_protocol_options=make(core.Http1ProtocolOptions)
         )
     return made
+
+
+def _is_limited(pool: ConnectionPool) -> bool:
+    """Does the pool say anything of connections as such? A time of 0 does: it switches a limit of Envoy's off."""
+    times = (pool.max_connection_duration, pool.idle_timeout, pool.http2_keepalive)
+    counts = (pool.max_requests_per_connection, pool.max_concurrent_streams)
+    return any(time is not None for time in times) or any(counts)
+
+
+def _http2_alone(pool: ConnectionPool) -> upstreams.HttpProtocolOptionsExplicitHttpConfig:
+    options = make(core.Http2ProtocolOptions, max_concurrent_streams=pool.max_concurrent_streams or None)
+    if pool.http2_keepalive is not None:
+        interval, timeout = pool.http2_keepalive
+        options.connection_keepalive = make(core.KeepaliveSettings, interval=interval, timeout=timeout)
+    return make(upstreams.HttpProtocolOptionsExplicitHttpConfig, http2_protocol_options=options)
 
 
 def _either_protocol() -> upstreams.HttpProtocolOptionsUseDownstreamHttpConfig:
@@ -174,22 +226,6 @@ def _either_protocol() -> upstreams.HttpProtocolOptionsUseDownstreamHttpConfig:
         http_protocol_options=make(core.Http1ProtocolOptions),
         http2_protocol_options=make(core.Http2ProtocolOptions),
     )
-
-
-def _balance(made: cluster.Cluster, balancer: LoadBalancer) -> None:
-    made.lb_policy = _BALANCERS.get(balancer.simple, cluster.ClusterLbPolicy.LEAST_REQUEST)
-    if balancer.warmup is None:
-        return
-    slow_start = make(
-        cluster.ClusterSlowStartConfig,
-        slow_start_window=balancer.warmup,
-        aggression=make(core.RuntimeDouble, default_value=balancer.warmup_aggression, runtime_key="warmup.aggression"),
-        min_weight_percent=make(envoy_type.Percent, value=balancer.warmup_minimum_percent),
-    )
-    if made.lb_policy is cluster.ClusterLbPolicy.ROUND_ROBIN:
-        made.round_robin_lb_config = make(cluster.ClusterRoundRobinLbConfig, slow_start_config=slow_start)
-    elif made.lb_policy is cluster.ClusterLbPolicy.LEAST_REQUEST:
-        made.least_request_lb_config = make(cluster.ClusterLeastRequestLbConfig, slow_start_config=slow_start)
 
 
 def inbound(port: Port, place: tuple[str, int], pool: ConnectionPool | None, cache: EncodeCache) -> Resource:
@@ -216,7 +252,7 @@ def _inbound(port: Port, place: tuple[str, int], pool: ConnectionPool | None) ->
             )
         ],
     )
-    if address not in ("127.0.0.1", "::1") and number:
+    if address not in ("127.0.0.1", "::1"):
         source = make(core.SocketAddress, address=_INBOUND_SOURCE, port_value=0)
         made.upstream_bind_config = make(core.BindConfig, source_address=source)
     return made

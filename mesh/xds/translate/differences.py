@@ -1,8 +1,8 @@
 """Do callers wait and retry otherwise for one version of a service than for another?
 
 Read as the Envoys have it: with istiod's defaults, the DestinationRules that hold for each proxy, and every route that
-leads to a version, whoever may take it. What the mesh refuses altogether (keep-alives, outlier detection; see the
-support table) can't differ.
+leads to a version, whoever may take it. Faults that are injected and endpoints that are left alone count: they fail
+calls, or keep calls from failing, for one version only.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from mesh.istio.document import Document
-from mesh.istio.views_destination_rule import ConnectionPool, Policy
+from mesh.istio.views_connection_pool import ConnectionPool
+from mesh.istio.views_destination_rule import Policy
 from mesh.istio.views_virtual_service import HttpRoute, Retries
 from mesh.xds.translate.clusters import CONNECT_TIMEOUT
 from mesh.xds.translate.encode import EncodeCache
@@ -22,6 +23,9 @@ from mesh.xds.translate.retries import DEFAULT_RETRIES, retry_on
 
 NO_LIMIT = "no limit"
 NO_BUDGET = "none"
+NEVER = "never"
+_EJECTING_ERRORS, _EJECTED_FOR = 5, timedelta(seconds=30)
+"""Envoy's own, where the document is silent."""
 SILENT = Retries(DEFAULT_RETRIES, "", None, None, None, remote_localities=False)
 """What a route does that says nothing of retries."""
 
@@ -113,6 +117,27 @@ def _retried(value: Callable[[Retries], str]) -> Callable[[HttpRoute], str]:
     return of_route
 
 
+def _outlier(policy: Policy) -> str:
+    """Example: "after 5 errors in a row, 30s"; a count of 0 never ejects."""
+    outlier = policy.outlier_detection
+    if outlier is None:
+        return NEVER
+    errors = _EJECTING_ERRORS if outlier.consecutive_5xx is None else outlier.consecutive_5xx
+    counts = [count for count in (errors, outlier.consecutive_gateway or 0) if count]
+    if not counts:
+        return NEVER
+    return f"after {min(counts)} errors in a row, {_span(outlier.base_ejection_time or _EJECTED_FOR)}"
+
+
+def _fault(route: HttpRoute) -> str:
+    fault = route.fault
+    if fault is None:
+        return "none"
+    delay = f"{fault.delay.percentage.value:g} % wait {_span(fault.delay.fixed)}" if fault.delay else ""
+    abort = f"{fault.abort.percentage.value:g} % fail" if fault.abort and fault.abort.percentage else ""
+    return " and ".join(part for part in (delay, abort) if part) or "none"
+
+
 def _yes(answer: bool) -> str:
     return "yes" if answer else "no"
 
@@ -128,9 +153,11 @@ _POLICY: Mapping[str, Callable[[Policy], str]] = {
     "connectionPool.http.idleTimeout": _pool(lambda pool: _span(pool.idle_timeout)),
     "connectionPool.http.maxRetries": _pool(lambda pool: str(pool.max_retries or NO_LIMIT)),
     "retryBudget": _budget,
+    "outlierDetection": _outlier,
 }
 _ROUTE: Mapping[str, Callable[[HttpRoute], str]] = {
     "timeout": lambda route: _span(route.timeout),
+    "fault": _fault,
     "retries.attempts": _retried(lambda retries: str(retries.attempts)),
     "retries.retryOn": _retried(_conditions),
     "retries.perTryTimeout": _retried(lambda retries: _span(retries.per_try_timeout)),

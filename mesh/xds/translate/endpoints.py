@@ -1,30 +1,23 @@
 """Which endpoints does a cluster have? Those of the service that carry the subset's labels; maybe none."""
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from itertools import groupby
+from collections.abc import Iterable, Iterator
 
 from envoy_data_plane.envoy.config.core import v3 as core
 from envoy_data_plane.envoy.config.endpoint import v3 as endpoint
 
 from mesh.istio.hosts import is_wildcard
 from mesh.istio.views import Endpoint, Labels, Port, selects
+from mesh.istio.views_destination_rule import Policy
+from mesh.xds.translate.caller import Caller
 from mesh.xds.translate.encode import EncodeCache, encode, make
 from mesh.xds.translate.names import outbound_cluster
-from mesh.xds.translate.places import Rule, Service
+from mesh.xds.translate.nearness import Group, PlaceToServe, arranged, grouped, where
+from mesh.xds.translate.places import Service
+from mesh.xds.translate.policy import port_policy, subset_policy
 from mesh.xds.translate.resources import ENDPOINT, Resource, resource
+from mesh.xds.translate.rules import Rule
 
 UNIX = "unix://"
-
-
-@dataclass(frozen=True, slots=True)
-class PlaceToServe:
-    """An endpoint of one cluster. The port of a unix socket is 0."""
-
-    address: str
-    port: int
-    weight: int
-    locality: str
 
 
 def chosen(service: Service, wanted: Labels, port: Port) -> tuple[PlaceToServe, ...]:
@@ -33,7 +26,7 @@ def chosen(service: Service, wanted: Labels, port: Port) -> tuple[PlaceToServe, 
     if not endpoints and service.resolution != "STATIC" and not is_wildcard(service.host):
         endpoints = (Endpoint(service.host, (), (), 1, ""),)
     return tuple(
-        PlaceToServe(found.address, _port_of(found, port), found.weight, found.locality)
+        PlaceToServe(found.address, _port_of(found, port), found.weight, found.locality, found.labels)
         for found in endpoints
         if selects(wanted, found.labels)
     )
@@ -43,49 +36,59 @@ def _port_of(found: Endpoint, port: Port) -> int:
     return 0 if found.address.startswith(UNIX) else dict(found.ports).get(port.name, port.target)
 
 
-def load_assignments(service: Service, port: Port, rule: Rule | None, cache: EncodeCache) -> Iterator[Resource]:
+def preferred(policy: Policy, places: Iterable[PlaceToServe], caller: Caller) -> tuple[Group, ...]:
+    """The endpoints in the order in which a caller under this policy prefers them."""
+    setting = None if policy.load_balancer is None else policy.load_balancer.locality
+    groups = grouped(places)
+    return arranged(groups, setting, caller, fails_over=policy.outlier_detection is not None)
+
+
+def load_assignments(
+    service: Service, port: Port, rule: Rule | None, caller: Caller, cache: EncodeCache
+) -> Iterator[Resource]:
     """The endpoints of a port's EDS clusters; an empty list rather than none, or Envoy waits for ever."""
     if service.resolution != "STATIC":
         return
-    subsets = [("", ()), *((subset.name, subset.labels) for subset in (rule.subsets if rule else ()))]
-    for name, wanted in subsets:
-        yield _load_assignment(outbound_cluster(port.number, name, service.host), chosen(service, wanted, port), cache)
+    whole = None if rule is None else rule.policy
+    none: tuple[str, Labels, Policy] = ("", (), port_policy(whole, port.number))
+    subsets = rule.subsets if rule is not None else ()
+    named = [(subset.name, subset.labels, subset_policy(whole, subset, port.number)) for subset in subsets]
+    for name, wanted, policy in (none, *named):
+        groups = preferred(policy, chosen(service, wanted, port), caller)
+        yield _load_assignment(outbound_cluster(port.number, name, service.host), groups, cache)
 
 
-def _load_assignment(name: str, places: tuple[PlaceToServe, ...], cache: EncodeCache) -> Resource:
-    return cache.get(("endpoints", name, places), lambda: resource(ENDPOINT, name, encode(_assignment(name, places))))
+def _load_assignment(name: str, groups: tuple[Group, ...], cache: EncodeCache) -> Resource:
+    return cache.get(("endpoints", name, groups), lambda: resource(ENDPOINT, name, encode(_assignment(name, groups))))
 
 
-def _assignment(name: str, places: tuple[PlaceToServe, ...]) -> endpoint.ClusterLoadAssignment:
-    return make(endpoint.ClusterLoadAssignment, cluster_name=name, endpoints=localities(places))
+def _assignment(name: str, groups: tuple[Group, ...]) -> endpoint.ClusterLoadAssignment:
+    return make(endpoint.ClusterLoadAssignment, cluster_name=name, endpoints=localities(groups))
 
 
-def localities(places: Sequence[PlaceToServe]) -> list[endpoint.LocalityLbEndpoints]:
-    """Endpoints by locality, each locality as heavy as its endpoints together."""
-    made = []
-    for name, group in groupby(places, key=lambda place: place.locality):
-        members = list(group)
-        made.append(
-            make(
-                endpoint.LocalityLbEndpoints,
-                locality=_locality(name),
-                lb_endpoints=[_lb_endpoint(place) for place in members],
-                load_balancing_weight=sum(place.weight for place in members),
-            )
+def localities(groups: Iterable[Group]) -> list[endpoint.LocalityLbEndpoints]:
+    """The groups as Envoy takes them."""
+    return [
+        make(
+            endpoint.LocalityLbEndpoints,
+            locality=_locality(group.locality),
+            lb_endpoints=[_lb_endpoint(place) for place in group.places],
+            load_balancing_weight=group.weight,
+            priority=group.priority,
         )
-    return made
+        for group in groups
+    ]
 
 
 def _locality(name: str) -> core.Locality:
-    region, zone, sub_zone = (*name.split("/"), "", "", "")[:3]
-    return make(core.Locality, region=region, zone=zone, sub_zone=sub_zone)
+    place = where(name)
+    return make(core.Locality, region=place.region, zone=place.zone, sub_zone=place.sub_zone)
 
 
 def _lb_endpoint(place: PlaceToServe) -> endpoint.LbEndpoint:
     return make(
         endpoint.LbEndpoint,
         endpoint=make(endpoint.Endpoint, address=at(place.address, place.port)),
-        health_status=core.HealthStatus.HEALTHY,
         load_balancing_weight=place.weight,
     )
 

@@ -8,6 +8,7 @@ from mesh.istio.views import Gateway, Server, visible
 from mesh.istio.views_virtual_service import VirtualService
 from mesh.xds.translate.actions import Lane
 from mesh.xds.translate.encode import EncodeCache
+from mesh.xds.translate.hashing import hashes
 from mesh.xds.translate.names import gateway_route
 from mesh.xds.translate.outbound_routes import ShapedRoutes
 from mesh.xds.translate.places import Places
@@ -53,7 +54,7 @@ def gateway_routes(
             if made:
                 merged.setdefault(host, []).append((rule, made))
     hosts = _virtual_hosts(merged, port) or [VirtualHost(f"blackhole:{port}", ("*",), ())]
-    documents = frozenset(rule.identity.key for parts in merged.values() for rule, _ in parts)
+    documents = frozenset(key for parts in merged.values() for rule, _ in parts for key in rule.sources)
     return ShapedRoutes(route_configuration(gateway_route(port, bind), hosts, cache), documents)
 
 
@@ -70,7 +71,8 @@ def _claims(registry: Registry, node: ProxyNode, server: GatewayServer) -> Itera
 def _rule_routes(
     registry: Registry, rule: VirtualService, node: ProxyNode, gateway: str, port: int, cache: EncodeCache
 ) -> tuple[EncodedRoute, ...]:
-    lane = Lane(port, _only_ports(registry.places, rule, node.namespace))
+    places, namespace = registry.places, node.namespace
+    lane = Lane(port, _only_ports(places, rule, namespace), hashes(places, rule, namespace, node.labels))
     return routes(rule, lane, Carrier(gateway, node.namespace, node.labels), cache)
 
 
@@ -83,7 +85,7 @@ def _only_ports(places: Places, rule: VirtualService, namespace: str) -> tuple[t
 
 
 def _lone_ports(places: Places, rule: VirtualService, namespace: str) -> Iterator[tuple[str, int]]:
-    for host in sorted({entry.destination.host for http in rule.http for entry in http.destinations}):
+    for host in sorted(rule.hosts_reached):
         service = places.service(host, rule.identity.namespace) or places.service(host, namespace)
         if service is not None and len(service.ports) == 1:
             yield host, service.ports[0].number

@@ -6,16 +6,20 @@ from datetime import timedelta
 from envoy_data_plane.envoy.config.core import v3 as core
 from envoy_data_plane.envoy.config.listener import v3 as listener
 from envoy_data_plane.envoy.config.route import v3 as route
+from envoy_data_plane.envoy.extensions.filters.http.cors import v3 as cors
+from envoy_data_plane.envoy.extensions.filters.http.fault import v3 as fault
 from envoy_data_plane.envoy.extensions.filters.http.grpc_stats import v3 as grpc_stats
 from envoy_data_plane.envoy.extensions.filters.http.router import v3 as router
 from envoy_data_plane.envoy.extensions.filters.network.http_connection_manager import v3 as manager
 
-from mesh.istio.views import Port
+from mesh.istio.views import Identity, Port
 from mesh.xds.translate.actions import NO_TIMEOUT
 from mesh.xds.translate.clusters import ads
 from mesh.xds.translate.encode import EncodeCache, any_of, encode, make
 from mesh.xds.translate.endpoints import at
-from mesh.xds.translate.names import inbound_cluster, stat_prefix
+from mesh.xds.translate.filters import CORS, FAULT
+from mesh.xds.translate.metadata import istio_metadata
+from mesh.xds.translate.names import config_path, inbound_cluster, stat_prefix
 from mesh.xds.translate.names import listener as listener_name
 from mesh.xds.translate.resources import LISTENER, Resource, resource
 from mesh.xds.translate.retries import inbound_retry_policy
@@ -23,6 +27,7 @@ from mesh.xds.translate.retries import inbound_retry_policy
 _SERVER_NAME = "istio-envoy"
 _MANAGER = "envoy.filters.network.http_connection_manager"
 _ACCEPT_AT_ONCE = 1
+_CONNECTED_WITHIN = timedelta(seconds=15)
 
 
 def outbound_listener(bind: str, port: int, cache: EncodeCache) -> Resource:
@@ -35,9 +40,9 @@ def gateway_listener(bind: str, port: int, routes: str, cache: EncodeCache) -> R
     return _listener(bind, port, lambda: _gateway(bind, port, routes), ("gateway-listener", bind, port, routes), cache)
 
 
-def inbound_listener(bind: str, port: Port, owner: str, cache: EncodeCache) -> Resource:
-    """The listener of calls that come in to a workload. `owner` names the Sidecar document, for traces."""
-    key = ("inbound-listener", bind, port, owner)
+def inbound_listener(bind: str, port: Port, owner: Identity, cache: EncodeCache) -> Resource:
+    """The listener of calls that come in to a workload, as the Sidecar document `owner` asks for it."""
+    key = ("inbound-listener", bind, port, owner.namespace, owner.name)
     return _listener(bind, port.number, lambda: _inbound(bind, port, owner), key, cache)
 
 
@@ -50,10 +55,10 @@ def _listener(
 
 def _outbound(bind: str, port: int) -> listener.Listener:
     made = _bare(bind, port, core.TrafficDirection.OUTBOUND)
-    made.listener_filters_timeout = timedelta(0)
+    _wait_for_nothing(made)
     http = _manager(f"outbound_{made.name}")
     http.rds = _rds(str(port))
-    made.filter_chains = [make(listener.FilterChain, filters=[_filter(http)])]
+    made.filter_chains = [_chain(http)]
     return made
 
 
@@ -68,25 +73,26 @@ def _gateway(bind: str, port: int, routes: str) -> listener.Listener:
     http.set_current_client_cert_details = make(
         manager.HttpConnectionManagerSetCurrentClientCertDetails, subject=True, cert=True, dns=True, uri=True
     )
-    made.filter_chains = [make(listener.FilterChain, filters=[_filter(http)])]
+    made.filter_chains = [_chain(http)]
     return made
 
 
-def _inbound(bind: str, port: Port, owner: str) -> listener.Listener:
+def _inbound(bind: str, port: Port, owner: Identity) -> listener.Listener:
     made = _bare(bind, port.number, core.TrafficDirection.INBOUND)
+    _wait_for_nothing(made)
     http = _manager(f"inbound_{made.name}")
     http.server_name = _SERVER_NAME
     http.forward_client_cert_details = manager.HttpConnectionManagerForwardClientCertDetails.APPEND_FORWARD
     http.set_current_client_cert_details = make(
         manager.HttpConnectionManagerSetCurrentClientCertDetails, subject=True, dns=True, uri=True
     )
-    http.route_config = _inbound_routes(port, owner)
+    http.route_config = _inbound_routes(port, f"{owner.name}.{owner.namespace}")
     if port.protocol.is_http2:
         http.http2_protocol_options = make(core.Http2ProtocolOptions)
     plaintext = make(listener.FilterChainMatch, destination_port=port.number, transport_protocol="raw_buffer")
-    made.filter_chains = [
-        make(listener.FilterChain, name=made.name, filter_chain_match=plaintext, filters=[_filter(http)])
-    ]
+    chain = make(listener.FilterChain, name=made.name, filter_chain_match=plaintext, filters=[_filter(http)])
+    chain.metadata = istio_metadata(config=config_path("sidecar", owner.namespace, owner.name))
+    made.filter_chains = [chain]
     return made
 
 
@@ -114,13 +120,18 @@ def _inbound_routes(port: Port, owner: str) -> route.RouteConfiguration:
     return make(route.RouteConfiguration, name=name, virtual_hosts=[host], validate_clusters=False)
 
 
+def _wait_for_nothing(made: listener.Listener) -> None:
+    """No look at a connection's first bytes holds it up."""
+    made.listener_filters_timeout = NO_TIMEOUT
+    made.continue_on_listener_filters_timeout = True
+
+
 def _bare(bind: str, port: int, direction: core.TrafficDirection) -> listener.Listener:
     return make(
         listener.Listener,
         name=listener_name(bind, port),
         address=at(bind, port),
         traffic_direction=direction,
-        continue_on_listener_filters_timeout=True,
         max_connections_to_accept_per_socket_event=_ACCEPT_AT_ONCE,
     )
 
@@ -137,17 +148,30 @@ def _manager(name: str) -> manager.HttpConnectionManager:
         normalize_path=True,
         stream_idle_timeout=NO_TIMEOUT,
         path_with_escaped_slashes_action=manager.HttpConnectionManagerPathWithEscapedSlashesAction.KEEP_UNCHANGED,
+        proxy_100_continue=True,
         upgrade_configs=[make(manager.HttpConnectionManagerUpgradeConfig, upgrade_type="websocket")],
-        http_filters=[
-            make(manager.HttpFilter, name="envoy.filters.http.grpc_stats", typed_config=any_of(_grpc_stats())),
-            make(manager.HttpFilter, name="envoy.filters.http.router", typed_config=any_of(make(router.Router))),
-        ],
+        http_filters=_http_filters(),
     )
+
+
+def _http_filters() -> list[manager.HttpFilter]:
+    """Faults and CORS do nothing by themselves: routes say what."""
+    filters = {
+        "envoy.filters.http.grpc_stats": any_of(_grpc_stats()),
+        FAULT: any_of(make(fault.HttpFault)),
+        CORS: any_of(make(cors.Cors)),
+        "envoy.filters.http.router": any_of(make(router.Router)),
+    }
+    return [make(manager.HttpFilter, name=name, typed_config=config) for name, config in filters.items()]
 
 
 def _grpc_stats() -> grpc_stats.FilterConfig:
     """Final gRPC status by cluster: a failed call is HTTP 200, so nothing else tells."""
     return make(grpc_stats.FilterConfig, emit_filter_state=True, stats_for_all_methods=False)
+
+
+def _chain(http: manager.HttpConnectionManager) -> listener.FilterChain:
+    return make(listener.FilterChain, filters=[_filter(http)], transport_socket_connect_timeout=_CONNECTED_WITHIN)
 
 
 def _filter(http: manager.HttpConnectionManager) -> listener.Filter:

@@ -3,8 +3,9 @@
 from envoy_data_plane.envoy.config.route import v3 as route
 from envoy_data_plane.envoy.type.matcher import v3 as matcher
 
+from mesh.istio.string_match import MatchKind, StringMatch
 from mesh.istio.views import Labels, selects
-from mesh.istio.views_virtual_service import HttpMatch, MatchKind, StringMatch
+from mesh.istio.views_virtual_service import HttpMatch
 from mesh.xds.translate.encode import make
 
 EVERYTHING = "/"
@@ -63,7 +64,7 @@ def _pseudo_headers(match: HttpMatch) -> list[route.HeaderMatcher]:
 def _header(name: str, value: StringMatch) -> route.HeaderMatcher:
     if value.kind is MatchKind.PRESENT:
         return make(route.HeaderMatcher, name=name, present_match=True)
-    return make(route.HeaderMatcher, name=name, string_match=_string(value))
+    return make(route.HeaderMatcher, name=name, string_match=string_matcher(value))
 
 
 def _absent_header(name: str, value: StringMatch) -> route.HeaderMatcher:
@@ -77,10 +78,11 @@ def _absent_header(name: str, value: StringMatch) -> route.HeaderMatcher:
 def _query_parameter(name: str, value: StringMatch) -> route.QueryParameterMatcher:
     if value.kind is MatchKind.PRESENT:
         return make(route.QueryParameterMatcher, name=name, present_match=True)
-    return make(route.QueryParameterMatcher, name=name, string_match=_string(value))
+    return make(route.QueryParameterMatcher, name=name, string_match=string_matcher(value))
 
 
-def _string(value: StringMatch) -> matcher.StringMatcher:
+def string_matcher(value: StringMatch) -> matcher.StringMatcher:
+    """The comparison as Envoy takes it; not for one that asks only for presence."""
     if value.kind is MatchKind.EXACT:
         return make(matcher.StringMatcher, exact=value.value)
     if value.kind is MatchKind.PREFIX:

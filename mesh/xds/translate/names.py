@@ -31,4 +31,4 @@ def stat_prefix(name: str) -> str:
 
 def config_path(kind: str, namespace: str, name: str) -> str:
     """Where a document lives in the Kubernetes API; routes and clusters carry it as metadata."""
-    return f"/apis/networking.istio.io/v1alpha3/namespaces/{namespace}/{kind}/{name}"
+    return f"/apis/networking.istio.io/v1/namespaces/{namespace}/{kind}/{name}"

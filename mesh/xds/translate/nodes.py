@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from mesh.istio.problem import DocumentKey
 from mesh.istio.views import Ingress, Sidecar, visible
-from mesh.istio.views_destination_rule import ConnectionPool
+from mesh.istio.views_connection_pool import ConnectionPool
 from mesh.istio.views_virtual_service import MESH
 from mesh.xds.translate.clusters import black_hole, inbound, passthrough
 from mesh.xds.translate.encode import EncodeCache
@@ -29,9 +29,7 @@ def router(registry: Registry, node: ProxyNode, cache: EncodeCache) -> NodeResou
         routes = gateway_routes(registry, node, servers, cache)
         shaped.append(routes)
         listeners.append(gateway_listener(bind, port, routes.resource.name, cache))
-    called = upstreams(
-        registry.places, _everything(registry.places, node.namespace), node.namespace, node.labels, cache
-    )
+    called = upstreams(registry.places, _everything(registry.places, node.namespace), node.caller, cache)
     return _together(called, [black_hole(cache)], listeners, shaped)
 
 
@@ -62,7 +60,7 @@ def sidecar(registry: Registry, node: ProxyNode, cache: EncodeCache) -> NodeReso
     targets = together(scope for _, scope in outbound)
     own = [black_hole(cache), passthrough(cache), *_inbound(registry.places, node, document, targets, cache)]
     return _together(
-        upstreams(registry.places, targets, node.namespace, node.labels, cache),
+        upstreams(registry.places, targets, node.caller, cache),
         own,
         [*_outbound_listeners(outbound, cache), *_inbound_listeners(document, node, cache)],
         _outbound_routes(registry, node, document, [scope for _, scope in outbound], cache),
@@ -86,15 +84,17 @@ def _outbound_routes(
 
 
 def _inbound_listeners(document: Sidecar, node: ProxyNode, cache: EncodeCache) -> Iterator[Resource]:
-    owner = f"{document.identity.name}.{document.identity.namespace}"
-    return (inbound_listener(ingress.bind or node.address, ingress.port, owner, cache) for ingress in document.ingress)
+    return (
+        inbound_listener(ingress.bind or node.address, ingress.port, document.identity, cache)
+        for ingress in document.ingress
+    )
 
 
 def _inbound(
     places: Places, node: ProxyNode, document: Sidecar, targets: ServicePorts, cache: EncodeCache
 ) -> Iterator[Resource]:
     for ingress in document.ingress:
-        pool = _own_pool(places, node, ingress, targets)
+        pool = ingress.pool or document.inbound_pool or _own_pool(places, node, ingress, targets)
         yield inbound(ingress.port, application(ingress, node), pool, cache)
 
 

@@ -5,10 +5,12 @@ from dataclasses import dataclass
 
 from mesh.istio.hosts import DOMAIN, covers, is_wildcard, overlap, specificity
 from mesh.istio.problem import DocumentKey
+from mesh.istio.views_balancing import ConsistentHash
 from mesh.istio.views_virtual_service import VirtualService
 from mesh.xds.translate.actions import Lane
 from mesh.xds.translate.encode import EncodeCache, encode
-from mesh.xds.translate.places import Service
+from mesh.xds.translate.hashing import hashes, of_service
+from mesh.xds.translate.places import Places, Service
 from mesh.xds.translate.registry import Registry
 from mesh.xds.translate.resources import Resource
 from mesh.xds.translate.routes import Carrier, default_route, routes
@@ -40,26 +42,31 @@ def outbound_routes(
     registry: Registry, scope: EgressScope, carrier: Carrier, cache: EncodeCache, *, registry_only: bool
 ) -> ShapedRoutes:
     """The RouteConfiguration of an egress listener; shared by all workloads that see the same."""
-    labels = carrier.labels if any(rule.looks_at_source for rule in scope.rules) else ()
+    told_apart = registry.places.looks_at_labels or any(rule.looks_at_source for rule in scope.rules)
+    labels = carrier.labels if told_apart else ()
     key = ("outbound", scope, carrier.namespace, labels, registry_only)
-    return registry.memo.get(key, lambda: _outbound_routes(scope, carrier, cache, registry_only=registry_only))
+    return registry.memo.get(
+        key, lambda: _outbound_routes(registry, scope, carrier, cache, registry_only=registry_only)
+    )
 
 
-def _outbound_routes(scope: EgressScope, carrier: Carrier, cache: EncodeCache, *, registry_only: bool) -> ShapedRoutes:
-    drafts = list(_drafts(scope, carrier, cache))
+def _outbound_routes(
+    registry: Registry, scope: EgressScope, carrier: Carrier, cache: EncodeCache, *, registry_only: bool
+) -> ShapedRoutes:
+    drafts = list(_drafts(registry.places, scope, carrier, cache))
     hosts = sorted(_settled(drafts, scope.port, carrier.namespace), key=lambda host: host.name)
     hosts.append(catch_all(registry_only=registry_only, cache=cache))
-    documents = frozenset(draft.rule.identity.key for draft in drafts if draft.rule is not None)
+    documents = frozenset(key for draft in drafts if draft.rule is not None for key in draft.rule.sources)
     return ShapedRoutes(route_configuration(str(scope.port), hosts, cache), documents)
 
 
-def _drafts(scope: EgressScope, carrier: Carrier, cache: EncodeCache) -> Iterator[_Draft]:
+def _drafts(places: Places, scope: EgressScope, carrier: Carrier, cache: EncodeCache) -> Iterator[_Draft]:
     """Hosts with a VirtualService first, the oldest rule first; then the services that are left."""
     services = {service.host: service for service in scope.services}
     left = dict(services)
     owners = _owners(scope)
-    lane = Lane(scope.port)
     for rule in scope.rules:
+        lane = Lane(scope.port, hashes=hashes(places, rule, carrier.namespace, carrier.labels))
         made = tuple(encoded.body for encoded in routes(rule, lane, carrier, cache)) if _applies(rule, scope) else ()
         matched, unknown = _hosts(rule, services, owners)
         if not made or not (matched or scope.port == _PLAIN_HTTP):
@@ -70,11 +77,13 @@ def _drafts(scope: EgressScope, carrier: Carrier, cache: EncodeCache) -> Iterato
             left.pop(service.host, None)
             yield _Draft(service.host, service, made, rule)
     for service in left.values():
-        yield _Draft(service.host, service, (_default(service.host, scope.port, cache),), None)
+        found = places.rule(service, carrier.namespace, carrier.labels) if places.hashes else None
+        hashing = of_service(found, scope.port)
+        yield _Draft(service.host, service, (_default(service.host, scope.port, hashing, cache),), None)
 
 
-def _default(host: str, port: int, cache: EncodeCache) -> bytes:
-    return cache.get(("default-route", host, port), lambda: encode(default_route(host, port)))
+def _default(host: str, port: int, hashing: ConsistentHash | None, cache: EncodeCache) -> bytes:
+    return cache.get(("default-route", host, port, hashing), lambda: encode(default_route(host, port, hashing)))
 
 
 def _applies(rule: VirtualService, scope: EgressScope) -> bool:

@@ -1,13 +1,11 @@
 """Which services can be called, and under which DestinationRule? What a new weight of a route doesn't touch."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from mesh.istio.hosts import covers, is_wildcard, specificity
 from mesh.istio.views import (
     Endpoint,
-    Identity,
     Labels,
     Port,
     ServiceEntry,
@@ -15,11 +13,12 @@ from mesh.istio.views import (
     selects,
     visible,
 )
-from mesh.istio.views_destination_rule import DestinationRule, Subset, TrafficPolicy
+from mesh.istio.views_balancing import LoadBalancer
+from mesh.istio.views_destination_rule import DestinationRule, Policy
 from mesh.xds.translate.encode import Memo
+from mesh.xds.translate.rules import Rule, pools
 
 T = TypeVar("T")
-ROOT_NAMESPACE = "istio-system"
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,19 +32,11 @@ class Service:
     resolution: str
     endpoints: tuple[Endpoint, ...]
     export_to: tuple[str, ...]
+    external: bool = False
 
     def port(self, number: int) -> Port | None:
         """The port of this number, or None."""
         return next((port for port in self.ports if port.number == number), None)
-
-
-@dataclass(frozen=True, slots=True)
-class Rule:
-    """What all DestinationRules of one host say together. `source` is the first of them."""
-
-    source: Identity
-    policy: TrafficPolicy | None
-    subsets: tuple[Subset, ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,34 +68,45 @@ class Places:
     @property
     def looks_at_labels(self) -> bool:
         """Do the rules differ by the labels of who calls?"""
-        return self.memo.get("looks-at-labels", lambda: any(rule.selector for rule in self.rules))
+        return self.memo.get(
+            "looks-at-labels",
+            lambda: (
+                any(rule.selector for rule in self.rules)
+                or any(balancer.locality and balancer.locality.failover_priority for balancer in self._balancers())
+            ),
+        )
+
+    @property
+    def looks_at_locality(self) -> bool:
+        """Do the rules differ by where who calls is? Outlier detection ranks endpoints by nearness."""
+        return self.memo.get(
+            "looks-at-locality",
+            lambda: (
+                any(policy.outlier_detection for policy in self._policies())
+                or any(balancer.locality for balancer in self._balancers())
+            ),
+        )
+
+    @property
+    def hashes(self) -> bool:
+        """Does any rule choose endpoints by hash? Mostly none does, and then nobody needs to ask rule by rule."""
+        return self.memo.get("hashes", lambda: any(balancer.consistent_hash for balancer in self._balancers()))
+
+    def _policies(self) -> Iterator[Policy]:
+        for rule in self.rules:
+            for policy in (rule.policy, *(subset.policy for subset in rule.subsets)):
+                if policy is not None:
+                    yield from (policy.policy, *(own for _, own in policy.ports))
+
+    def _balancers(self) -> Iterator[LoadBalancer]:
+        return (policy.load_balancer for policy in self._policies() if policy.load_balancer is not None)
 
     def rule(self, service: Service, client: str, labels: Labels) -> Rule | None:
-        """The DestinationRules that apply when a workload of namespace `client` with `labels` calls the service.
-
-        The client's namespace is asked first, then the service's, then the root namespace.
-        """
-        if client != ROOT_NAMESPACE and (own := self._most_specific(service.host, client)):
-            return _merged([rule for rule in own if selects(rule.selector, labels)])
-        for owner in dict.fromkeys((service.namespace, ROOT_NAMESPACE)):
-            found = [
-                rule
-                for rule in self._most_specific(service.host, owner)
-                if not rule.selector and visible(rule.export_to, owner, client)
-            ]
-            if found:
-                return _merged(found)
-        return None
-
-    def _most_specific(self, host: str, namespace: str) -> tuple[DestinationRule, ...]:
-        by_host = self.memo.get(("rules", namespace), lambda: self._rules_of(namespace))
-        if host in by_host:
-            return by_host[host]
-        patterns = [pattern for pattern in by_host if is_wildcard(pattern) and covers(pattern, host)]
-        return by_host[min(patterns, key=specificity)] if patterns else ()
-
-    def _rules_of(self, namespace: str) -> dict[str, tuple[DestinationRule, ...]]:
-        return _grouped((rule for rule in self.rules if rule.identity.namespace == namespace), lambda rule: rule.host)
+        """The DestinationRules that apply when a workload of namespace `client` with `labels` calls the service."""
+        merged = self.memo.get("pools", lambda: pools(self.rules))
+        seen = labels if self.looks_at_labels else ()
+        key = ("rule", service.host, service.namespace, client, seen)
+        return self.memo.get(key, lambda: merged.applicable(service.host, service.namespace, client, labels))
 
 
 def _grouped(items: Iterable[T], key: Callable[[T], str]) -> dict[str, tuple[T, ...]]:
@@ -112,20 +114,6 @@ def _grouped(items: Iterable[T], key: Callable[[T], str]) -> dict[str, tuple[T, 
     for item in items:
         found.setdefault(key(item), []).append(item)
     return {name: tuple(group) for name, group in found.items()}
-
-
-def _merged(rules: Sequence[DestinationRule]) -> Rule | None:
-    """Subsets of all, the first of a name kept; the first traffic policy. Another selector or exportTo stands apart."""
-    if not rules:
-        return None
-    first = min(rules, key=lambda rule: not rule.selector)
-    same = [rule for rule in rules if (rule.export_to, rule.selector) == (first.export_to, first.selector)]
-    subsets: dict[str, Subset] = {}
-    for rule in same:
-        for subset in rule.subsets:
-            subsets.setdefault(subset.name, subset)
-    policy = next((rule.policy for rule in same if rule.policy is not None), None)
-    return Rule(first.identity, policy, tuple(subsets.values()))
 
 
 def _services(entry: ServiceEntry, workloads: Sequence[WorkloadEntry]) -> list[Service]:
@@ -139,6 +127,15 @@ def _services(entry: ServiceEntry, workloads: Sequence[WorkloadEntry]) -> list[S
         )
     ordered = sorted(endpoints, key=lambda endpoint: (endpoint.locality, endpoint.address, endpoint.ports))
     return [
-        Service(host, namespace, entry.ports, entry.addresses, entry.resolution, tuple(ordered), entry.export_to)
+        Service(
+            host,
+            namespace,
+            entry.ports,
+            entry.addresses,
+            entry.resolution,
+            tuple(ordered),
+            entry.export_to,
+            entry.external,
+        )
         for host in entry.hosts
     ]

@@ -62,4 +62,6 @@ def _routers(registry: Registry) -> Iterator[ProxyNode]:
 
 def _node(kind: ProxyKind, workload: WorkloadEntry) -> ProxyNode:
     identity, place = workload.identity, workload.endpoint
-    return ProxyNode(kind, f"{identity.name}.{identity.namespace}", place.address, identity.namespace, place.labels)
+    return ProxyNode(
+        kind, f"{identity.name}.{identity.namespace}", place.address, identity.namespace, place.labels, place.locality
+    )

@@ -8,6 +8,7 @@ from mesh.istio.document import Document
 from mesh.istio.views import Gateway, ServiceEntry, Sidecar, WorkloadEntry
 from mesh.istio.views_destination_rule import DestinationRule
 from mesh.istio.views_virtual_service import MESH, VirtualService
+from mesh.xds.translate.delegates import with_delegates
 from mesh.xds.translate.encode import EncodeCache, Memo
 from mesh.xds.translate.places import Places
 
@@ -63,7 +64,7 @@ def _registry(documents: Sequence[Document], cache: EncodeCache) -> Registry:
     settled = [document for document in documents if document.kind in _PLACES]
     return Registry(
         cache.moments.get(("places", _revisions(settled)), lambda: _places(settled, cache)),
-        tuple(item for item in found if isinstance(item, VirtualService)),
+        with_delegates([item for item in found if isinstance(item, VirtualService)]),
         tuple(item for item in found if isinstance(item, Gateway)),
         tuple(item for item in found if isinstance(item, Sidecar)),
     )

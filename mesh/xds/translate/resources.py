@@ -8,6 +8,7 @@ from hashlib import sha256
 from mesh.istio.hosts import DOMAIN
 from mesh.istio.problem import DocumentKey
 from mesh.istio.views import Labels
+from mesh.xds.translate.caller import Caller
 
 _PREFIX = "type.googleapis.com/envoy.config"
 CLUSTER = f"{_PREFIX}.cluster.v3.Cluster"
@@ -43,13 +44,21 @@ class ProxyKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ProxyNode:
-    """One Envoy that the documents ask for. `id` is the workload's name and namespace, joined by a dot."""
+    """One Envoy that the documents ask for. `id` is the workload's name and namespace, joined by a dot; `locality` is
+    where it is (`region/zone/subzone`), or "".
+    """
 
     kind: ProxyKind
     id: str
     address: str
     namespace: str
     labels: Labels
+    locality: str = ""
+
+    @property
+    def caller(self) -> Caller:
+        """The proxy as one who calls."""
+        return Caller(self.namespace, self.labels, self.locality)
 
     @property
     def node_id(self) -> str:

@@ -17,17 +17,18 @@ _HOST_SELECTION_ATTEMPTS = 5
 _UPDATE_FREQUENCY = 2
 
 
-def retry_policy(retries: Retries | None) -> route.RetryPolicy | None:
-    """The policy of an outbound or gateway route, or None when retries are switched off."""
+def retry_policy(retries: Retries | None, *, sticky: bool = False) -> route.RetryPolicy | None:
+    """The policy of an outbound or gateway route, or None when retries are switched off. A `sticky` route, which
+    chooses its endpoint by hash, tries the same endpoint again unless the document says otherwise.
+    """
     if retries is None:
-        return _policy(DEFAULT_RETRIES, DEFAULT_RETRY_ON, [])
+        return _policy(DEFAULT_RETRIES, DEFAULT_RETRY_ON, [], elsewhere=not sticky)
     if retries.attempts <= 0:
         return None
     conditions, codes = retry_on(retries.retry_on)
-    policy = _policy(retries.attempts, conditions, codes)
+    said = retries.ignore_previous_hosts
+    policy = _policy(retries.attempts, conditions, codes, elsewhere=not sticky if said is None else said)
     policy.per_try_timeout = retries.per_try_timeout
-    if retries.ignore_previous_hosts is False:
-        policy.retry_host_predicate = []
     if retries.remote_localities:
         policy.retry_priority = _previous_priorities()
     if retries.backoff is not None:
@@ -41,7 +42,8 @@ def inbound_retry_policy() -> route.RetryPolicy:
 
 
 def retry_on(text: str) -> tuple[str, list[int]]:
-    """Conditions and HTTP codes of a `retryOn`; codes ask for the condition that reads them.
+    """Conditions and HTTP codes of a `retryOn`; codes ask for the condition that reads them. Without any other
+    condition it stands behind a comma: so istiod has it, and Envoy takes it.
 
     Example: retry_on("5xx,503") == ("5xx,retriable-status-codes", [503])
     """
@@ -50,9 +52,8 @@ def retry_on(text: str) -> tuple[str, list[int]]:
     words = [word.strip() for word in text.split(",") if word.strip()]
     codes = [int(word) for word in words if is_code(word)]
     conditions = [word for word in words if not is_code(word)]
-    if codes and _BY_STATUS not in conditions:
-        conditions.append(_BY_STATUS)
-    return ",".join(conditions), codes
+    joined = ",".join(conditions)
+    return (f"{joined},{_BY_STATUS}" if codes and _BY_STATUS not in joined else joined), codes
 
 
 def is_code(word: str) -> bool:
@@ -60,20 +61,22 @@ def is_code(word: str) -> bool:
     return word.isdecimal() and int(word) in _CODES
 
 
-def _policy(attempts: int, conditions: str, codes: list[int]) -> route.RetryPolicy:
+def _policy(attempts: int, conditions: str, codes: list[int], *, elsewhere: bool) -> route.RetryPolicy:
     return make(
         route.RetryPolicy,
         retry_on=conditions,
         num_retries=attempts,
         retriable_status_codes=codes,
         host_selection_retry_max_attempts=_HOST_SELECTION_ATTEMPTS,
-        retry_host_predicate=[
-            make(
-                route.RetryPolicyRetryHostPredicate,
-                name="envoy.retry_host_predicates.previous_hosts",
-                typed_config=any_of(make(previous_hosts.PreviousHostsPredicate)),
-            )
-        ],
+        retry_host_predicate=[_previous_hosts()] if elsewhere else [],
+    )
+
+
+def _previous_hosts() -> route.RetryPolicyRetryHostPredicate:
+    return make(
+        route.RetryPolicyRetryHostPredicate,
+        name="envoy.retry_host_predicates.previous_hosts",
+        typed_config=any_of(make(previous_hosts.PreviousHostsPredicate)),
     )
 
 

@@ -3,15 +3,16 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from envoy_data_plane.envoy.config.core import v3 as core
 from envoy_data_plane.envoy.config.route import v3 as route
-from envoy_data_plane.google.protobuf import Struct, Value
 
+from mesh.istio.string_match import MatchKind, StringMatch
 from mesh.istio.views import Labels
-from mesh.istio.views_virtual_service import HttpMatch, HttpRoute, MatchKind, StringMatch, VirtualService
+from mesh.istio.views_balancing import ConsistentHash
+from mesh.istio.views_virtual_service import HttpMatch, HttpRoute, VirtualService
 from mesh.xds.translate.actions import Lane, apply_action, forward
 from mesh.xds.translate.encode import EncodeCache, encode, make
 from mesh.xds.translate.match import is_catch_all, route_match, taken_by
+from mesh.xds.translate.metadata import istio_metadata
 from mesh.xds.translate.names import config_path, outbound_cluster
 
 
@@ -68,7 +69,7 @@ def _route(path: str, http: HttpRoute, match: HttpMatch | None, lane: Lane) -> r
         route.Route,
         name=f"{http.name}.{match.name}" if match and match.name else http.name,
         match=route_match(match),
-        metadata=config_metadata(path),
+        metadata=istio_metadata(config=path),
         stat_prefix=match.stat_prefix if match else "",
     )
     apply_action(made, http, lane)
@@ -76,27 +77,21 @@ def _route(path: str, http: HttpRoute, match: HttpMatch | None, lane: Lane) -> r
     return made
 
 
-def default_route(host: str, port: int) -> route.Route:
+def default_route(host: str, port: int, hashing: ConsistentHash | None = None) -> route.Route:
     """The route of a service that no VirtualService speaks of."""
     return make(
         route.Route,
         name="default",
         match=route_match(None),
-        route=forward(outbound_cluster(port, "", host)),
+        route=forward(outbound_cluster(port, "", host), hashing),
         decorator=make(route.Decorator, operation=f"{host}:{port}/*"),
     )
-
-
-def config_metadata(path: str, **more: str) -> core.Metadata:
-    """Metadata that names the document behind a route or a cluster."""
-    fields = {name: make(Value, string_value=value) for name, value in {"config": path, **more}.items()}
-    return make(core.Metadata, filter_metadata={"istio": make(Struct, fields=fields)})
 
 
 def _operation(path: str, http: HttpRoute, match: HttpMatch | None, lane: Lane) -> str:
     """What traces call the route: its destination when there is one, else the VirtualService."""
     uri = _pattern(match.uri if match else None)
-    if len(http.destinations) == 1:
+    if len(http.destinations) == 1 and http.redirect is None and http.direct_response is None:
         _, port, _, host = lane.cluster(http.destinations[0].destination).split("|")
         return f"{host}:{port}{uri}"
     return f"{path.rpartition('/')[2]}:{lane.port}{uri}"

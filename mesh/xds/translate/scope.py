@@ -69,18 +69,14 @@ def _imports_rule(patterns: Patterns, rule: VirtualService, namespace: str) -> b
 def _destinations(
     registry: Registry, rules: Iterable[VirtualService], port: int, namespace: str
 ) -> list[tuple[str, str, int]]:
-    wanted = {
-        (entry.destination.host, entry.destination.port or port)
-        for rule in rules
-        for http in rule.http
-        for entry in http.destinations
-    }
-    found = []
-    for host, number in wanted:
-        service = registry.places.service(host, namespace)
-        if service is not None and service.port(number) is not None:
-            found.append((service.host, service.namespace, number))
-    return found
+    """What the rules lead to. A listener with a port reaches services at that port only, whatever a rule says."""
+    wanted = {host for rule in rules for host in rule.hosts_reached_from(namespace)}
+    services = (registry.places.service(host, namespace) for host in wanted)
+    return [
+        (service.host, service.namespace, port)
+        for service in services
+        if service is not None and service.port(port) is not None
+    ]
 
 
 def service_ports(needed: Iterable[tuple[str, str, int]]) -> ServicePorts:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from mesh.istio.views import Labels
+from mesh.xds.translate.caller import Caller
 from mesh.xds.translate.clusters import service_clusters
 from mesh.xds.translate.encode import EncodeCache
 from mesh.xds.translate.endpoints import load_assignments
@@ -20,21 +20,25 @@ class Upstreams:
     endpoints: tuple[Resource, ...]
 
 
-def upstreams(places: Places, targets: ServicePorts, namespace: str, labels: Labels, cache: EncodeCache) -> Upstreams:
-    """What a workload of `namespace` with `labels` needs to call `targets`."""
-    told_apart_by = labels if places.looks_at_labels else ()
-    key = ("upstreams", targets, namespace, told_apart_by)
-    return places.memo.get(key, lambda: _upstreams(places, targets, namespace, told_apart_by, cache))
+def upstreams(places: Places, targets: ServicePorts, caller: Caller, cache: EncodeCache) -> Upstreams:
+    """What a caller needs to call `targets`. Who differs in nothing that the rules look at shares it."""
+    told_apart_by = Caller(
+        caller.namespace,
+        caller.labels if places.looks_at_labels else (),
+        caller.locality if places.looks_at_locality else "",
+    )
+    key = ("upstreams", targets, told_apart_by)
+    return places.memo.get(key, lambda: _upstreams(places, targets, told_apart_by, cache))
 
 
-def _upstreams(places: Places, targets: ServicePorts, namespace: str, labels: Labels, cache: EncodeCache) -> Upstreams:
+def _upstreams(places: Places, targets: ServicePorts, caller: Caller, cache: EncodeCache) -> Upstreams:
     clusters: list[Resource] = []
     endpoints: list[Resource] = []
     for service in called(places, targets):
-        rule = places.rule(service, namespace, labels)
+        rule = places.rule(service, caller.namespace, caller.labels)
         for port in service.ports:
-            clusters += service_clusters(service, port, rule, cache)
-            endpoints += load_assignments(service, port, rule, cache)
+            clusters += service_clusters(service, port, rule, caller, cache)
+            endpoints += load_assignments(service, port, rule, caller, cache)
     return Upstreams(tuple(clusters), tuple(endpoints))
 
 

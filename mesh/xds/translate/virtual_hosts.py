@@ -20,7 +20,7 @@ _VIRTUAL_HOSTS, _ROUTES = 2, 3
 
 @dataclass(frozen=True, slots=True)
 class VirtualHost:
-    """A virtual host of an outbound listener or a gateway: those that count the tries of a request."""
+    """A virtual host of an outbound listener or a gateway. It counts the tries of a request where it has any routes."""
 
     name: str
     domains: tuple[str, ...]
@@ -55,7 +55,7 @@ def _virtual_host(host: VirtualHost, cache: EncodeCache) -> bytes:
 
 def _encode_virtual_host(host: VirtualHost) -> bytes:
     named = encode(make(route.VirtualHost, name=host.name, domains=list(host.domains)))
-    counted = encode(make(route.VirtualHost, include_request_attempt_count=True))
+    counted = encode(make(route.VirtualHost, include_request_attempt_count=bool(host.routes)))
     return b"".join([named, *(nested(_ROUTES, body) for body in host.routes), counted])
 
 

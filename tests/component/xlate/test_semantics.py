@@ -1,24 +1,18 @@
 """Do documents mean on a real Envoy what they mean on Istio? Requests through a gateway, and what came of them."""
 
-import asyncio
-import json
-from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass, field
+from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Any
 
 import aiohttp
 import pytest
-from aiohttp import web
 
 from tests.support.mesh_running import running_mesh
 from tests.support.xlate_documents import edge, make, service, to
+from tests.support.xlate_requests import NET, Case, backend, files, objections
 
 pytestmark = pytest.mark.envoy
 
-NET = "127.254.254"
-"""Stands for the mesh's own net in the documents."""
 ROUTES: list[dict[str, Any]] = [
     {"match": [{"uri": {"exact": "/exact"}}], "route": [to("echo", "v2")]},
     {"match": [{"uri": {"prefix": "/pre"}}], "route": [to("echo", "v2")]},
@@ -97,46 +91,7 @@ def documents(socket: Path) -> dict[str, str]:
             {"workloadSelector": {"labels": labels}, "ingress": [ingress], "egress": [{"hosts": ["~/*"]}]},
         ),
     ]
-    texts = {document.file: document.text.decode() for document in found}
-    return {file: text.replace("{", "{{").replace("}", "}}").replace(NET, "{net}") for file, text in texts.items()}
-
-
-async def echo(request: web.Request) -> web.Response:
-    """What arrived; answers 503 while the try's number is at most `fail`, and late when asked to."""
-    tries = int(request.headers.get("x-envoy-attempt-count", "0"))
-    await asyncio.sleep(float(request.query.get("late", "0")))
-    status = 503 if tries <= int(request.query.get("fail", "0")) else 200
-    seen = {"version": request.app["version"], "path": request.path, "tries": tries, "host": request.host}
-    body = seen | {"headers": {name.lower(): request.headers.getall(name) for name in request.headers}}
-    return web.json_response(body, status=status, headers={"x-backend": "yes"})
-
-
-@asynccontextmanager
-async def backend(version: str, *, host: str = "", socket: Path | None = None) -> AsyncIterator[None]:
-    app = web.Application()
-    app["version"] = version
-    app.router.add_route("*", "/{tail:.*}", echo)
-    runner = web.AppRunner(app)
-    await runner.setup()
-    site = web.UnixSite(runner, str(socket)) if socket else web.TCPSite(runner, host, 8000)
-    await site.start()
-    try:
-        yield
-    finally:
-        await runner.cleanup()
-
-
-@dataclass(frozen=True)
-class Case:
-    """A request and what must come of it. `headers` are those that arrive, by name."""
-
-    path: str
-    status: int = 200
-    method: str = "GET"
-    sent: dict[str, str] = field(default_factory=dict)
-    seen: dict[str, Any] = field(default_factory=dict)
-    arrived: dict[str, list[str] | None] = field(default_factory=dict)
-    answered: dict[str, str | None] = field(default_factory=dict)
+    return files(found)
 
 
 V1, V2 = {"version": "v1"}, {"version": "v2"}
@@ -178,24 +133,6 @@ CASES = {
     "a subset without endpoints": Case("/nobody", 503),
     "weight 0 is never drawn": Case("/zero", seen=V2),
 }
-
-
-async def objections(session: aiohttp.ClientSession, url: str, case: Case) -> list[str]:
-    headers = {"host": "a.example.com"} | case.sent
-    async with session.request(case.method, url + case.path, headers=headers, allow_redirects=False) as answer:
-        text = await answer.text()
-        found: dict[str, Any] = json.loads(text) if text.startswith("{") else {}
-        wrong = [] if answer.status == case.status else [f"status {answer.status}"]
-        wrong += [f"{name} {found.get(name)!r}" for name, value in case.seen.items() if found.get(name) != value]
-        arrived = {name: _split(values) for name, values in found.get("headers", {}).items()}
-        wrong += [f"{name} {arrived.get(name)}" for name, value in case.arrived.items() if arrived.get(name) != value]
-        given = answer.headers
-        wrong += [f"{name} {given.get(name)!r}" for name, value in case.answered.items() if given.get(name) != value]
-        return wrong
-
-
-def _split(values: list[str]) -> list[str]:
-    return [part for value in values for part in value.split(",")]
 
 
 async def test_requests_go_where_the_documents_send_them(tmp_path: Path) -> None:

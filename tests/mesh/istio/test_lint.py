@@ -77,6 +77,18 @@ def findings(text: str) -> list[Finding]:
 
 
 WHOLE = [
+    pytest.param(
+        BASE
+        + rules(
+            f"    - {{match: [{{uri: {{prefix: /a}}}}], retries: {{attempts: 2}}, route: {to('v1')}}}\n"
+            f"    - {{retries: {{attempts: 2}}, route: {to('v2')}}}\n"
+        ),
+        id="versions that are retried alike",
+    ),
+    pytest.param(
+        BASE + rules(route("headers: {request: {set: {x-forwarded-for: a}}}")), id="a header that isn't Envoy's"
+    ),
+    pytest.param(BASE + rules(route("mirror: {host: translator, subset: v2}")), id="a mirror"),
     pytest.param(MESH, id="a plain split of two versions"),
     pytest.param(
         BASE + rules(route("retries: {attempts: 3, retryOn: '503,unavailable', perTryTimeout: 1s}")), id="retries"
@@ -204,7 +216,71 @@ def test_must_not_fire(text: str) -> None:
 
 
 MULTI = "[{number: 1, name: http-a, protocol: HTTP}, {number: 2, name: http-b, protocol: HTTP}]"
+SIDECAR = (
+    "---\napiVersion: networking.istio.io/v1\nkind: Sidecar\nmetadata: {name: front}\n"
+    "spec:\n  workloadSelector: {labels: {app: front}}\n"
+    "  egress: [{port: {number: 50051, name: out, protocol: GRPC}, bind: 127.0.0.1, hosts: [./*]}]\n"
+)
+TWO_LAYERS = (
+    MESH.replace("      route:", "      retries: {attempts: 3}\n      route:")
+    + service("front.example.com", app="front")
+    + workload("v1", app="front")
+    + SIDECAR
+    + gateway()
+    + rules("    - route: [{destination: {host: front.example.com}}]\n", name="in", hosts="[a.b]", gateways="[edge]")
+)
+LEAF = (
+    "---\napiVersion: networking.istio.io/v1\nkind: VirtualService\nmetadata: {name: leaf}\n"
+    f"spec:\n  http:\n    - headers: {{request: {{set: {{x: y}}}}}}\n      route: {to('v1')}\n"
+)
 BROKEN = [
+    (
+        "unknown-subset",
+        BASE + rules(route("mirror: {host: translator, subset: v9}")),
+        f"no DestinationRule gives {HOST} a subset v9",
+    ),
+    (
+        "envoy-header",
+        BASE + rules(route("headers: {request: {set: {x-envoy-max-retries: '3'}}}")),
+        "set x-envoy-max-retries reaches into what Envoys tell each other",
+    ),
+    (
+        "retries-differ",
+        BASE
+        + rules(
+            f"    - {{match: [{{uri: {{prefix: /a}}}}], retries: {{attempts: 1}}, route: {to('v1')}}}\n"
+            f"    - {{retries: {{attempts: 3}}, route: {to('v2')}}}\n"
+        ),
+        "route 2 retries otherwise than route 1, which leads to another version",
+    ),
+    (
+        "retries-multiply",
+        TWO_LAYERS,
+        "3 tries here and 4 each by VirtualService default/translator make 12 tries of one request",
+    ),
+    (
+        "delegate-headers",
+        BASE + rules("    - {headers: {request: {remove: [z]}}, delegate: {name: leaf}}\n") + LEAF,
+        "these operations are dropped where the delegate has headers of its own",
+    ),
+    (
+        "unknown-delegate",
+        BASE + rules("    - {match: [{uri: {prefix: /a}}], delegate: {name: nobody}}\n" + route()),
+        "there is no delegate nobody",
+    ),
+    (
+        "gateway-host-shared",
+        BASE
+        + gateway()
+        + rules(
+            "    - {match: [{uri: {prefix: /a}}], redirect: {uri: /}}\n", name="a", hosts="[a.b]", gateways="[edge]"
+        )
+        + rules(
+            "    - {match: [{uri: {prefix: /b}}], redirect: {uri: /}}\n", name="b", hosts="[a.b]", gateways="[edge]"
+        ),
+        "VirtualService default/a has the host a.b at the gateway default/edge too",
+    ),
+    ("deprecated", BASE + rules(route("mirrorPercent: 3")), "mirrorPercent is deprecated (write mirrorPercentage)"),
     (
         "refused",
         BASE + rules(route().replace("weight: 1", "weight: 0")),
@@ -213,7 +289,11 @@ BROKEN = [
     ("refused", BASE + rules(route().replace("weight: 1}]", "weight: -1}]")), "must be from 0 to 2147483647, not -1"),
     ("refused", BASE + rules(route("retries: {retryOn: reset}")), "retryOn needs attempts greater than 0"),
     ("refused", BASE + rules(route("headers: {request: {remove: [host]}}")), "the header 'host' can't be changed here"),
-    ("refused", BASE + rules(route("mirrors: []")), "spec.http[0].mirrors is not supported by the local mesh yet"),
+    (
+        "refused",
+        BASE + rules(route("fault: {abort: {http2Error: CANCEL}}")),
+        "spec.http[0].fault.abort.http2Error is not supported by Istio",
+    ),
     (
         "host-twice",
         BASE + rules(route(), hosts=f"[translator, {HOST}]"),

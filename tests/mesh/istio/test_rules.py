@@ -73,6 +73,15 @@ def test_peer_authentications_have_no_rules() -> None:
         pytest.param(http(rewrite={"uri": "/x", "authority": "b"}), id="rewrite"),
         pytest.param(http(rewrite={"uriRegexRewrite": {"match": "a", "rewrite": "b"}}), id="rewrite by regex"),
         pytest.param(http(directResponse={"status": 200, "body": {"string": "x" * 1024}}), id="direct response"),
+        pytest.param({"hosts": ["a"], "gateways": ["edge"], "http": [{"route": [TO]}]}, id="a short name at a gateway"),
+        pytest.param(http(match=[{"uri": {"prefix": ""}}]), id="an empty prefix of a path"),
+        pytest.param(http(match=[{"withoutHeaders": {"x": {"regex": "*"}}}]), id="* of a header that must be away"),
+        pytest.param(http(route=[{"destination": {"host": "*.example.com"}}]), id="a wildcard destination"),
+        pytest.param(http(mirror={"host": "b"}, mirrorPercentage={"value": 1}), id="a mirror"),
+        pytest.param(http(fault={"abort": {"httpStatus": 500}, "delay": {"fixedDelay": "1s"}}), id="a fault"),
+        pytest.param(http(corsPolicy={"allowOrigins": [{"exact": "*"}]}), id="CORS"),
+        pytest.param({"http": [{"route": [TO]}]}, id="a delegate"),
+        pytest.param({"hosts": ["a"], "http": [{"delegate": {"name": "b"}, "timeout": "1s"}]}, id="a root"),
     ],
 )
 def test_virtual_services_that_are_fine(spec: Any) -> None:
@@ -91,11 +100,6 @@ def test_virtual_services_that_are_fine(spec: Any) -> None:
             id="every host in the mesh",
         ),
         pytest.param(
-            {"hosts": ["a"], "gateways": ["edge"], "http": [{"route": [TO]}]},
-            ["a gateway needs full host names, not 'a'"],
-            id="a short name at a gateway",
-        ),
-        pytest.param(
             {"hosts": ["a.b", "A.b"], "http": [{"route": [TO]}]},
             ["'A.b' overlaps with a host before it"],
             id="a host twice",
@@ -107,7 +111,7 @@ def test_virtual_services_that_are_fine(spec: Any) -> None:
         ),
         pytest.param(
             {"hosts": ["a"], "exportTo": [".", "."], "http": [{"route": [TO]}]},
-            ["exportTo names '.' twice"],
+            ["exportTo names 'default' twice"],
             id="exported twice",
         ),
         pytest.param(
@@ -171,7 +175,7 @@ def test_virtual_services_that_are_fine(spec: Any) -> None:
             id="two matches in one",
         ),
         pytest.param(
-            http(match=[{"uri": {"prefix": ""}}]),
+            http(match=[{"method": {"prefix": ""}}]),
             ["an empty prefix or regex matches nothing in particular"],
             id="an empty prefix",
         ),
@@ -184,7 +188,7 @@ def test_virtual_services_that_are_fine(spec: Any) -> None:
         ),
         pytest.param(
             http(match=[{"headers": {"@request.auth.claims[a]": {"exact": "b"}}}]),
-            ["claims of a token are not supported by the local mesh yet"],
+            ["claims of a token are not supported by the local mesh: nobody checks tokens here"],
             id="claims",
         ),
         pytest.param(headers(remove=["host"]), ["the header 'host' can't be changed here"], id="host removed"),
@@ -216,6 +220,76 @@ def test_virtual_services_that_are_fine(spec: Any) -> None:
         pytest.param(
             http(rewrite={}), ["a rewrite needs a uri, an authority or a uriRegexRewrite"], id="an empty rewrite"
         ),
+        pytest.param(http(redirect={"scheme": "ftp"}), ["a redirect's scheme is http or https"], id="another scheme"),
+        pytest.param(
+            http(redirect={"uri": "/a", "prefixRewrite": "/b"}),
+            ["a redirect has either uri or prefixRewrite"],
+            id="two redirects of the path",
+        ),
+        pytest.param(
+            http(match=[{"uri": {"exact": "/a"}}], redirect={"prefixRewrite": "/b"}),
+            ["a prefix is rewritten only where the match is a prefix"],
+            id="a prefix of an exact path",
+        ),
+        pytest.param(
+            http(mirror={"host": "b"}, mirrors=[{"destination": {"host": "b"}}]),
+            ["a route has either mirror or mirrors"],
+            id="mirrors twice",
+        ),
+        pytest.param(http(mirror={"host": "*"}), ["'*' is not the name of one host"], id="a mirror to everybody"),
+        pytest.param(http(fault={}), ["a fault needs a delay or an abort"], id="an empty fault"),
+        pytest.param(
+            http(fault={"abort": {"httpStatus": 500, "grpcStatus": "OK"}}),
+            ["an abort has either httpStatus or grpcStatus"],
+            id="two answers in one abort",
+        ),
+        pytest.param(
+            http(fault={"abort": {"httpStatus": 500, "percentage": {"value": 0.00001}}}),
+            ["a percentage is 0 or at least 0.0001"],
+            id="a share too small",
+        ),
+        pytest.param(
+            http(redirect={"uri": "/"}, fault={"abort": {"httpStatus": 500}}),
+            ["no fault beside a redirect or a direct response"],
+            id="a fault of a redirect",
+        ),
+        pytest.param(
+            http(corsPolicy={"allowOrigins": [{"exact": ""}]}),
+            ["an origin is one of exact, prefix and regex, and not empty"],
+            id="an empty origin",
+        ),
+        pytest.param(
+            {"gateways": ["edge"], "http": [{"route": [TO]}]},
+            ["without hosts it is a delegate, which has no gateways of its own"],
+            id="a delegate at a gateway",
+        ),
+        pytest.param(
+            {"http": [{"delegate": {"name": "b"}}]},
+            ["a delegate can't pass its routes on to another"],
+            id="a delegate of a delegate",
+        ),
+        pytest.param(
+            http(delegate={"name": "b"}), ["a route with a delegate has no route of its own"], id="beside a delegate"
+        ),
+        pytest.param(
+            http(match=[{"headers": {"x": {"regex": "*"}}}]), ["* is no regular expression"], id="* of a header"
+        ),
+        pytest.param(
+            http(match=[{"sourceNamespace": "A_B"}]), ["'A_B' is not a DNS label"], id="no namespace of a caller"
+        ),
+        pytest.param(
+            http(match=[{"sourceLabels": {"a b": "c"}}]), ["'a b': 'c' is not a label"], id="no label of a caller"
+        ),
+        pytest.param(
+            http(retries={"attempts": 1, "retryOn": "499"}),
+            ["'499' is not a retry condition or an HTTP code"],
+            id="a code that has no name",
+        ),
+        pytest.param(
+            http(retries={"attempts": 0, "retryRemoteLocalities": True}),
+            ["retryRemoteLocalities needs attempts greater than 0"],
+            id="remote retries that are off",
+        ),
         pytest.param(
             http(rewrite={"uri": "/", "uriRegexRewrite": {"match": "a", "rewrite": "b"}}),
             ["a rewrite has either uri or uriRegexRewrite"],
@@ -231,7 +305,8 @@ def pool(**more: Any) -> Any:
     return {"host": "a", "trafficPolicy": more}
 
 
-LEVEL = {"port": {"number": 80}}
+RANDOM = {"loadBalancer": {"simple": "RANDOM"}}
+LEVEL = {"port": {"number": 80}, **RANDOM}
 
 
 @pytest.mark.parametrize(
@@ -239,11 +314,60 @@ LEVEL = {"port": {"number": 80}}
     [
         pytest.param({"host": "*.example.com", "subsets": [{"name": "v1"}, {"name": "v2"}]}, [], id="fine"),
         pytest.param(
-            pool(portLevelSettings=[LEVEL, {"port": {"number": 81}}], loadBalancer={"warmup": {"duration": "1s"}}),
+            pool(
+                portLevelSettings=[LEVEL, LEVEL | {"port": {"number": 81}}], loadBalancer={"warmup": {"duration": "1s"}}
+            ),
             [],
             id="a policy that is fine",
         ),
         pytest.param({"host": "a b"}, ["'a b' is not a host name"], id="no host"),
+        pytest.param(pool(), ["a policy needs at least one block"], id="an empty policy"),
+        pytest.param(pool(connectionPool={}), ["a connection pool needs tcp or http"], id="an empty pool"),
+        pytest.param(
+            pool(connectionPool={"http": {"useClientProtocol": True, "h2UpgradePolicy": "UPGRADE"}}),
+            ["the client's protocol is not kept where HTTP/2 is forced"],
+            id="two protocols",
+        ),
+        pytest.param(
+            pool(portLevelSettings=[{"port": {"number": 80}}]),
+            ["settings of a port need at least one block"],
+            id="nothing for a port",
+        ),
+        pytest.param(
+            pool(loadBalancer={"simple": "RANDOM", "consistentHash": {"useSourceIp": True}}),
+            ["a load balancer has either simple or consistentHash"],
+            id="two balancers",
+        ),
+        pytest.param(
+            pool(loadBalancer={"consistentHash": {"useSourceIp": True, "httpHeaderName": "a"}}),
+            ["one key is hashed, not several of httpHeaderName, httpCookie, useSourceIp, httpQueryParameterName"],
+            id="two keys",
+        ),
+        pytest.param(
+            pool(loadBalancer={"consistentHash": {"useSourceIp": True, "ringHash": {}, "minimumRingSize": 9}}),
+            ["only one of ringHash, maglev and minimumRingSize"],
+            id="two rings",
+        ),
+        pytest.param(
+            pool(loadBalancer={"localityLbSetting": {"distribute": [{"from": "eu", "to": {"us": 50}}]}}),
+            ["shares are from 1 to 100 and sum to 100"],
+            id="half of the work",
+        ),
+        pytest.param(
+            pool(loadBalancer={"localityLbSetting": {"failover": [{"from": "eu/a", "to": "us"}]}}),
+            ["failover is from one region to another"],
+            id="failover of a zone",
+        ),
+        pytest.param(
+            pool(outlierDetection={"consecutiveLocalOriginFailures": 3}),
+            ["local failures are counted apart only with splitExternalLocalOriginErrors"],
+            id="local failures",
+        ),
+        pytest.param(
+            {"host": "a", "exportTo": ["*"], "workloadSelector": {"matchLabels": {"a": "b"}}},
+            ["a rule for some workloads can't be exported to other namespaces"],
+            id="a selector for others",
+        ),
         pytest.param(
             {"host": "a", "subsets": [{"name": "v1"}, {"name": "v1"}]},
             ["there is a subset 'v1' already"],
@@ -254,7 +378,7 @@ LEVEL = {"port": {"number": 80}}
             pool(portLevelSettings=[LEVEL, LEVEL]), ["there are settings for port 80 already"], id="a port twice"
         ),
         pytest.param(
-            pool(portLevelSettings=[{}]), ["settings of a port need the port's number"], id="a port without number"
+            pool(portLevelSettings=[RANDOM]), ["settings of a port need the port's number"], id="a port without number"
         ),
         pytest.param(
             pool(loadBalancer={"warmup": {"duration": "1s"}, "warmupDurationSecs": "1s"}),
@@ -328,7 +452,7 @@ def entry(**more: Any) -> Any:
             ["a wildcard host can't be looked up by DNS"],
             id="a wildcard in DNS",
         ),
-        pytest.param({"hosts": ["a.b"], "resolution": "STATIC"}, ["a service needs ports"], id="no ports"),
+        pytest.param({"hosts": ["a.b"], "resolution": "STATIC"}, [], id="no ports"),
         pytest.param(
             entry(ports=[PORT, PORT | {"name": "other"}]), ["there is a port 80 already"], id="a number twice"
         ),

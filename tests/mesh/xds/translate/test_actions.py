@@ -181,7 +181,7 @@ def test_what_traces_call_it(http: Any, operation: str) -> None:
     found = route_of(**http)
     assert found["decorator"] == {"operation": operation}
     path = found["metadata"]["filterMetadata"]["istio"]["config"]
-    assert path == "/apis/networking.istio.io/v1alpha3/namespaces/default/virtual-service/shop"
+    assert path == "/apis/networking.istio.io/v1/namespaces/default/virtual-service/shop"
 
 
 def test_the_default_route_repeats_and_never_times_out() -> None:

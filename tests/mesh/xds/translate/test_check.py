@@ -139,12 +139,17 @@ def test_where_a_workload_with_an_envoy_may_be(address: str, selected: bool, ref
 def test_documents_are_compared_when_each_is_fine_alone() -> None:
     broken = service("b", hosts=["x.example.com"], subjectAltNames=["x"])
     found = said(service("a", hosts=["x.example.com"]), broken)
-    assert found == [("ServiceEntry/b", "spec.subjectAltNames is not supported by the local mesh yet")]
+    assert found == [
+        (
+            "ServiceEntry/b",
+            "spec.subjectAltNames is not supported by the local mesh: there are no certificates on loopback",
+        )
+    ]
 
 
 def test_fields_come_before_rules() -> None:
     both = virtual_service("shop", [{"route": [], "mirror": {}}])
-    assert said(both) == [("VirtualService/shop", "spec.http[0].mirror is not supported by the local mesh yet")]
+    assert said(both) == [("VirtualService/shop", "spec.http[0].mirror.host is missing")]
 
 
 def test_a_problem_names_file_line_and_column() -> None:

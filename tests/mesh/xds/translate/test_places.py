@@ -46,7 +46,8 @@ SHOP = full("shop", "shops")
         pytest.param(
             [rule("shop", namespace="shops", exportTo=["default"], **subset("s"))], {"s"}, id="exported to the client"
         ),
-        pytest.param([rule(SHOP, exportTo=["nowhere"], **subset("c"))], {"c"}, id="the own namespace needs no export"),
+        pytest.param([rule(SHOP, exportTo=["nowhere"], **subset("c"))], set(), id="what is for others is not its own"),
+        pytest.param([rule(SHOP, exportTo=["default"], **subset("c"))], {"c"}, id="exported to its own by name"),
         pytest.param([rule("*.svc.cluster.local", **subset("w"))], {"w"}, id="a wildcard"),
         pytest.param([rule("*", name="all", **subset("w"))], {"w"}, id="everything"),
         pytest.param(
@@ -79,7 +80,15 @@ def test_a_client_in_the_root_namespace_asks_the_services_first() -> None:
     ("first", "second", "expected"),
     [
         pytest.param(subset("a"), subset("b"), {"a", "b"}, id="subsets of both"),
-        pytest.param(subset("a") | {"exportTo": ["*"]}, subset("b"), {"a"}, id="another exportTo stands apart"),
+        pytest.param(
+            subset("a") | {"exportTo": ["*"]}, subset("b"), {"b"}, id="another exportTo stands apart: the last counts"
+        ),
+        pytest.param(
+            subset("a") | {"exportTo": ["."]},
+            subset("b") | {"exportTo": [".", "else"]},
+            {"a", "b"},
+            id="a wider exportTo is taken in",
+        ),
         pytest.param(
             subset("a"),
             subset("b") | {"workloadSelector": {"matchLabels": {"app": "client"}}},

@@ -76,7 +76,7 @@ def test_remote_localities() -> None:
     [
         pytest.param("", (DEFAULT, []), id="nothing said"),
         pytest.param("reset,unavailable", ("reset,unavailable", []), id="words"),
-        pytest.param("503", ("retriable-status-codes", [503]), id="a code alone"),
+        pytest.param("503", (",retriable-status-codes", [503]), id="a code alone: behind a comma"),
         pytest.param(
             "503,retriable-status-codes,429", ("retriable-status-codes", [503, 429]), id="the condition is there"
         ),
