@@ -223,8 +223,8 @@ class Settings:
             consequence="Two installations that share a Lease act as one.",
         ),
     )
-    lease_s: float = field(
-        default=15.0,
+    lease_s: int = field(
+        default=15,
         metadata=_about(
             unit="seconds, at least 3",
             meaning="How long a leader that is gone keeps others waiting.",
