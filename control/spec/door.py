@@ -5,10 +5,11 @@ from datetime import datetime, timedelta
 from fractions import Fraction
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Discriminator, Field, Tag
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Discriminator, Field, Tag, WithJsonSchema
 from pydantic.alias_generators import to_camel
 
 from control.spec import door_metrics
+from control.spec import schema_values as looks
 from control.spec.door_metrics import MetricDoor
 from control.spec.door_values import (
     BakeAt,
@@ -35,7 +36,7 @@ Limit = Annotated[timedelta, between(timedelta(seconds=1), timedelta(days=365))]
 WarmUp = Annotated[timedelta, between(timedelta(0), timedelta(hours=1))]
 Blind = Annotated[timedelta, between(timedelta(seconds=1), timedelta(days=1))]
 Afterwards = Annotated[timedelta, between(timedelta(0), timedelta(days=7))]
-Moment = Annotated[datetime, BeforeValidator(parse_moment)]
+Moment = Annotated[datetime, BeforeValidator(parse_moment), WithJsonSchema(looks.MOMENT)]
 HIGHEST_CHANCE = 0.2
 
 
@@ -71,7 +72,7 @@ class EvidenceDoor(_StrategyDoor):
     kind: Literal["evidence", "steps"] = "evidence"
     rungs: Annotated[list[Rung], Field(min_length=1, max_length=30)] = Field(default_factory=lambda: list(RUNGS))
     bake: BakeDoor = BakeDoor()
-    first: Annotated[Rung | None, BeforeValidator(or_auto)] = None
+    first: Annotated[Rung | None, BeforeValidator(or_auto), WithJsonSchema(looks.or_auto(looks.RUNG))] = None
     capacity: Literal["endpoints", "none"] = "endpoints"
 
 

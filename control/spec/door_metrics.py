@@ -7,8 +7,9 @@ from collections.abc import Mapping
 from datetime import timedelta
 from typing import Annotated, Literal
 
-from pydantic import BeforeValidator, Discriminator, Field, Tag
+from pydantic import BeforeValidator, Discriminator, Field, Tag, WithJsonSchema
 
+from control.spec import schema_values as looks
 from control.spec.door_values import (
     AnyEdge,
     Door,
@@ -27,8 +28,8 @@ from control.spec.door_values import (
 from control.spec.metric import NO_WORSE, BuiltInName, Direction, OnBreach, Unit
 
 Lasting = Annotated[timedelta, between(timedelta(0), timedelta(days=1))]
-Edges = Annotated[Annotated[list[Edge], FewEdges] | None, BeforeValidator(or_auto)]
-AnyEdges = Annotated[Annotated[list[AnyEdge], FewEdges] | None, BeforeValidator(or_auto)]
+Edges = Annotated[Annotated[list[Edge], FewEdges] | None, BeforeValidator(or_auto), WithJsonSchema(looks.EDGES)]
+AnyEdges = Annotated[Annotated[list[AnyEdge], FewEdges] | None, BeforeValidator(or_auto), WithJsonSchema(looks.EDGES)]
 Labels = Annotated[list[LabelName], Field(max_length=4)]
 BUILT_IN_NAMES = tuple(each.value for each in BuiltInName)
 

@@ -5,9 +5,10 @@ from datetime import timedelta
 from fractions import Fraction
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
 from pydantic.alias_generators import to_camel
 
+from control.spec import schema_values as looks
 from control.spec.quantity import (
     parse_duration,
     parse_edge,
@@ -29,6 +30,11 @@ class Door(BaseModel):
     model_config = ConfigDict(extra="forbid", alias_generator=to_camel, frozen=True, arbitrary_types_allowed=True)
 
 
+def _looks(schema: looks.Schema) -> Any:
+    """The type of what is written, for the schema of the custom resource."""
+    return Annotated[Any, WithJsonSchema(schema)]
+
+
 def between(low: timedelta, high: timedelta) -> BeforeValidator:
     def check(value: object) -> timedelta:
         length = parse_duration(value)
@@ -36,7 +42,7 @@ def between(low: timedelta, high: timedelta) -> BeforeValidator:
             raise ValueError(f"{value} is not between {low.total_seconds():g} s and {high.total_seconds():g} s")
         return length
 
-    return BeforeValidator(check)
+    return BeforeValidator(check, json_schema_input_type=_looks(looks.duration(low, high)))
 
 
 def chance(highest: float) -> BeforeValidator:
@@ -48,7 +54,7 @@ def chance(highest: float) -> BeforeValidator:
             raise ValueError(f"{value} is not above 0% and at most {rate_text(highest)}")
         return rate
 
-    return BeforeValidator(check)
+    return BeforeValidator(check, json_schema_input_type=_looks(looks.chance(highest)))
 
 
 def or_auto(value: object) -> object:
@@ -134,20 +140,20 @@ def _any_edge(value: object) -> float | str:
     return parse_number(value)
 
 
-Share = Annotated[Fraction, BeforeValidator(parse_share)]
-Rung = Annotated[Share, AfterValidator(_rung)]
-BakeAt = Annotated[Share, AfterValidator(_bake_at)]
-Label = Annotated[str, BeforeValidator(parse_label)]
-Host = Annotated[str, BeforeValidator(parse_host)]
-Name = Annotated[str, BeforeValidator(parse_host)]
-Query = Annotated[str, BeforeValidator(_query)]
-LabelName = Annotated[str, BeforeValidator(_label_name)]
-Ratio = Annotated[float, BeforeValidator(parse_ratio)]
-Extra = Annotated[float, BeforeValidator(parse_extra)]
-Weight = Annotated[float, BeforeValidator(_weight)]
-Budget = Annotated[float | None, BeforeValidator(_budget)]
-Objective = Annotated[float, BeforeValidator(_part)]
-Number = Annotated[float, BeforeValidator(parse_number)]
+Share = Annotated[Fraction, BeforeValidator(parse_share), WithJsonSchema(looks.share())]
+Rung = Annotated[Share, AfterValidator(_rung), WithJsonSchema(looks.RUNG)]
+BakeAt = Annotated[Share, AfterValidator(_bake_at), WithJsonSchema(looks.BAKE_AT)]
+Label = Annotated[str, BeforeValidator(parse_label), WithJsonSchema(looks.LABEL)]
+Host = Annotated[str, BeforeValidator(parse_host), WithJsonSchema(looks.HOST)]
+Name = Annotated[str, BeforeValidator(parse_host), WithJsonSchema(looks.HOST)]
+Query = Annotated[str, BeforeValidator(_query), WithJsonSchema(looks.QUERY)]
+LabelName = Annotated[str, BeforeValidator(_label_name), WithJsonSchema(looks.LABEL_NAME)]
+Ratio = Annotated[float, BeforeValidator(parse_ratio), WithJsonSchema(looks.RATIO)]
+Extra = Annotated[float, BeforeValidator(parse_extra), WithJsonSchema(looks.EXTRA)]
+Weight = Annotated[float, BeforeValidator(_weight), WithJsonSchema(looks.WEIGHT)]
+Budget = Annotated[float | None, BeforeValidator(_budget), WithJsonSchema(looks.BUDGET)]
+Objective = Annotated[float, BeforeValidator(_part), WithJsonSchema(looks.PART)]
+Number = Annotated[float, BeforeValidator(parse_number), WithJsonSchema(looks.NUMBER)]
 Edge = Annotated[float, BeforeValidator(parse_edge)]
 AnyEdge = Annotated[Any, BeforeValidator(_any_edge)]
 FewEdges = Field(min_length=1, max_length=3)
