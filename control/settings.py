@@ -179,7 +179,7 @@ class Settings:
         default="",
         metadata=_about(
             unit="`in-cluster` or the path of a kubeconfig",
-            meaning="The cluster whose TrafficShifts are looked at. Empty: none; the controller serves a laptop's mesh.",
+            meaning="The cluster whose TrafficShifts are looked at. Empty: none, but a laptop's mesh.",
             consequence="State lives in the objects' status; the API of the laptop is not served.",
         ),
     )
@@ -228,7 +228,7 @@ class Settings:
         metadata=_about(
             unit="seconds, at least 3",
             meaning="How long a leader that is gone keeps others waiting.",
-            consequence="Shorter: a hiccup of the API server costs the leadership. Longer: a dead leader is missed later.",
+            consequence="Shorter: a hiccup of the API server costs the leadership. Longer: who leads is missed later.",
         ),
     )
     identity: str = field(

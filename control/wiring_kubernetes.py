@@ -59,7 +59,7 @@ NO_MESH = "a cluster's proxies are counted by Prometheus, not read one by one"
 class NoLocalMesh:
     """The Metrics port where there are no Envoys to ask themselves."""
 
-    async def read(self, query: MetricsQuery) -> Reading:
+    async def read(self, query: MetricsQuery) -> Reading:  # noqa: ARG002
         raise Unavailable(NO_MESH, hint="write `source: prometheus` into the shift")
 
 

@@ -1,4 +1,4 @@
-"""What becomes of what people write into objects that the API server keeps? The same as of what they ask of our own API.
+"""What becomes of what people write into objects of the API server? The same as of what they ask of our own API.
 
 Each piece of news is looked at once and wakes its shift. Whoever can't be served (the API server is away, another
 controller has written) is served at the next news or look: nothing is lost, since the object still says it.
@@ -31,7 +31,7 @@ class Post(Protocol):
 
 
 async def serve(post: Post, shifts: Shifts, invalid: Callable[[ShiftKey, str], Awaitable[None]], later: Later) -> None:
-    """Serves all news until cancelled. `invalid` shows what is wrong with a document, `later` asks to be called again."""
+    """Serves all news until cancelled. `invalid` shows what is wrong with a document, `later` calls again."""
     async for key in post.news():
         await serve_one(post, shifts, key, invalid, later)
 

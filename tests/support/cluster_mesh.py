@@ -37,6 +37,7 @@ async def cluster_mesh(cluster: Cluster, folder: Path, texts: Sequence[str], hos
     """The documents applied, and an Envoy for each proxy that they ask for, live. `host` is for admin addresses."""
     await cluster.apply("\n---\n".join(texts))
     nodes = _nodes(texts)
+    await asyncio.to_thread(folder.mkdir, parents=True, exist_ok=True)
     async with aiohttp.ClientSession() as session, Supervisor() as supervisor:
         mesh = ClusterMesh(cluster, {}, supervisor)
         async with asyncio.TaskGroup() as group:
@@ -60,7 +61,6 @@ async def _start(mesh: ClusterMesh, node: ProxyNode, folder: Path, host: str, se
     xds, _, xds_port = mesh.cluster.places.istiod_xds.rpartition(":")
     metadata = {"NAMESPACE": node.namespace, "LABELS": dict(node.labels), "INTERCEPTION_MODE": "NONE"}
     identity = Identity(node.node_id, node.id, (host, port), (xds, int(xds_port)), metadata)
-    folder.mkdir(parents=True, exist_ok=True)
     file = folder / f"envoy-{node.id}.json"
     file.write_text(json.dumps(bootstrap(identity), indent=2))
     admin = Admin(session, f"{host}:{port}")

@@ -1,7 +1,7 @@
 """What of a shift stands in its object's status, and when must it be written? Pure.
 
-A tick changes the state at every look: cursors move, tallies grow. Written each time, five hundred shifts would cost the
-API server a hundred writes a second. So what was *decided* is written at once, before it is acted on; what was only
+A tick changes the state at every look: cursors move, tallies grow. Written each time, five hundred shifts would cost
+the API server a hundred writes a second. So what was *decided* is written at once, before it is acted on; what was only
 *counted* is written with it, and at the latest after `EVERY`. A controller that takes over goes on from there: the
 counters of the proxies are cumulative, so that the gap is one larger increment, counted once.
 """

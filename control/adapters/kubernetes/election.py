@@ -74,7 +74,7 @@ class Leadership:
         return Config(self._lock, self._spec.lasts_s, max(self._spec.lasts_s - third, 1.3), third, lead, stopped)
 
 
-class _Lock(LeaseLock):  # type: ignore[misc]
+class _Lock(LeaseLock):
     """The library's lock, whose calls answer "no" where no API server answers, and which knows when it was renewed."""
 
     def __init__(self, name: str, namespace: str, identity: str, library: client.ApiClient) -> None:

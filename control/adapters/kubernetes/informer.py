@@ -130,5 +130,5 @@ def key_of(item: Json) -> Key:
 
 
 def _delay_s(failures: int) -> float:
-    most = min(FIRST_DELAY_S * 2 ** min(failures - 1, 10), LONGEST_DELAY_S)
+    most: float = min(FIRST_DELAY_S * 2 ** min(failures - 1, 10), LONGEST_DELAY_S)
     return most * (0.5 + random.random() / 2)  # noqa: S311

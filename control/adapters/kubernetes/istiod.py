@@ -18,7 +18,7 @@ REPLICAS_FRESH_S = 10.0
 
 
 class Istiods:
-    """The debug interface of every istiod. `addresses` are URLs; one that names a Service means all of its endpoints."""
+    """The debug interface of every istiod. `addresses` are URLs; one that names a Service means all its endpoints."""
 
     def __init__(self, api: KubeApi, addresses: Sequence[str], *, deadline_s: float) -> None:
         self._api = api
@@ -41,8 +41,9 @@ class Istiods:
         return self._found[1]
 
     async def syncz(self, replica: str) -> list[Json]:
-        """The proxies of one replica, as of this moment or a little before: many shifts ask at once. Raises Unavailable,
-        also where the interface wants to know who asks.
+        """The proxies of one replica, as of this moment or a little before: many shifts ask at once.
+
+        Raises Unavailable, also where the interface wants to know who asks.
         """
         now = asyncio.get_running_loop().time()
         at, answer = self._lists.get(replica, (-1.0, None))

@@ -1,8 +1,8 @@
 """What do people write into a TrafficShift's annotations, and what is it of the document that counts? Pure.
 
-A command is one annotation, `tidegate.dev/command`: JSON with id, verb, expectStep and reason. `tidegate.dev/command-by`
-names who gives it. Where the policy `tidegate-command-author` is in force the API server has refused every name but the
-caller's own: then the actor is verified, else only claimed.
+A command is one annotation, `tidegate.dev/command`: JSON with id, verb, expectStep and reason. Beside it
+`tidegate.dev/command-by` names who gives it. Where the policy `tidegate-command-author` is in force the API server
+has refused every name but the caller's own: then the actor is verified, else only claimed.
 """
 
 import json

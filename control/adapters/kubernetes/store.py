@@ -4,6 +4,7 @@ Between two checkpoints what was counted lives in memory, under the lease that m
 looks at shifts. Each write proves by the checkpoint's number that no other controller has written since.
 """
 
+import contextlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -14,7 +15,7 @@ from control.adapters.kubernetes.informer import Informer, Key
 from control.adapters.kubernetes.notes import FINALIZER, document_of, finalizer_patch, finalizers
 from control.engine.state import ShiftState, new_state
 from control.engine.status import status
-from control.errors import Conflict, NotFound, SpecError
+from control.errors import Conflict, NotFound, Refused, SpecError
 from control.loop.troubles import Trouble
 from control.ports import Clock, Stored
 from control.spec import TrafficShift, from_document, to_document
@@ -80,9 +81,11 @@ class ClusterStore:
     async def save(
         self, namespace: str, name: str, *, spec: Mapping[str, Any], state: Mapping[str, Any], expect: int
     ) -> int:
-        """Writes the status when something was decided, or counted for long. `spec` is the object's own: unchanged."""
+        """Writes the status when something was decided, or counted for long. The spec is the object's author's."""
         key = (namespace, name)
         entry = self._expected(key, expect)
+        if spec != entry.spec:
+            raise Refused("the spec of a TrafficShift is written to its object", hint="kubectl apply, or kubectl edit")
         before, entry.state = entry.state, state
         if is_due(entry.last, state, self._clock.now()):
             try:
@@ -97,10 +100,8 @@ class ClusterStore:
         """Lets the object go: our finalizer is what kept it."""
         entry = self._expected((namespace, name), expect)
         left = [each for each in finalizers(entry.item) if each != FINALIZER]
-        try:
+        with contextlib.suppress(NotFound):
             await self._api.patch(TRAFFIC_SHIFTS, namespace, name, finalizer_patch(entry.item, left))
-        except NotFound:
-            pass
         self._entries.pop((namespace, name), None)
 
     async def record(self, namespace: str, name: str, entries: Sequence[Mapping[str, Any]]) -> None:
@@ -191,7 +192,7 @@ class ClusterStore:
             raise Conflict("another controller leads now", hint="this one writes nothing any more")
         now = self._clock.now()
         number, exists = entry.last.number + 1, bool(entry.item.get("status"))
-        shown = self._status(key, entry) | {"checkpoint": number}
+        shown = self._status(entry) | {"checkpoint": number}
         operations = patch(entry.last, entry.item["metadata"]["resourceVersion"], shown, exists=exists)
         try:
             item = await self._api.patch(TRAFFIC_SHIFTS, *key, operations, subresource="status")
@@ -204,7 +205,7 @@ class ClusterStore:
         current = self._shifts.get(*key)
         entry.item = current if current is not None else entry.item
 
-    def _status(self, key: Key, entry: Entry) -> Json:
+    def _status(self, entry: Entry) -> Json:
         shift = from_document(entry.spec)
         found = status(shift, ShiftState.from_json(entry.state), self._clock.now())
         conditions = [*found["conditions"], *_conditions(entry)]

@@ -1,8 +1,8 @@
 """What did an istiod send to which proxy, which of it did each acknowledge, and which weights are in it? Pure.
 
-`/debug/syncz` lists the nonces of the last configuration that was sent and of the last that was acknowledged; a nonce is
-the push's version and a UUID. `/debug/config_dump` shows what a proxy's routes are, and of which version. A proxy runs
-a document's weights when the version that it acknowledged last is the one whose routes have them.
+`/debug/syncz` lists the nonces of the last configuration that was sent and of the last that was acknowledged; a nonce
+is the push's version and a UUID. `/debug/config_dump` shows what a proxy's routes are, and of which version. A proxy
+runs a document's weights when the version that it acknowledged last is the one whose routes have them.
 """
 
 from collections.abc import Iterable, Mapping, Sequence

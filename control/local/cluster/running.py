@@ -4,10 +4,11 @@ import asyncio
 import contextlib
 import secrets
 import subprocess
-from collections.abc import AsyncIterator, Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import AsyncIterator, Callable, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+import mesh
 from control.errors import StartFailed
 from control.folder import private_folder
 from control.local.cluster import children
@@ -18,17 +19,18 @@ from control.local.system import own_net, usual_net
 from mesh.process import Supervisor
 
 Report = Callable[[str], None]
+OUR_CRD = Path(mesh.__file__).parent / "manifests" / "kubernetes" / "base" / "crd.yaml"
 NAMESPACES = ("istio-system", "tidegate-system")
 
 
 @dataclass(frozen=True, slots=True)
 class Cluster:
-    """A cluster that runs. `kubectl` and `istioctl` are paths of programs that fit it."""
+    """A cluster that runs. `kubectl` and `istioctl` are paths of programs that fit it, `processes` pids by name."""
 
     places: ClusterPlaces
-    supervisor: Supervisor
     kubectl: Path
     istioctl: Path
+    processes: Mapping[str, int] = field(default_factory=dict)
 
     async def kubectl_run(self, *arguments: str, stdin: str = "", context: str = "admin") -> str:
         """What kubectl prints. Raises StartFailed with what it said instead."""
@@ -53,14 +55,15 @@ async def running(state_dir: Path, report: Report) -> AsyncIterator[Cluster]:
     with own_net(usual_net(state_dir)) as net:
         places = ClusterPlaces(net.net, private_folder(state_dir).absolute())
         _write_files(places)
-        async with Supervisor(lambda event: None) as supervisor:
+        async with Supervisor() as supervisor:
             await start_together(supervisor, [children.etcd(places)], report, logs=places.logs)
             await start_together(supervisor, [children.api_server(places, kube)], report, logs=places.logs)
-            cluster = Cluster(places, supervisor, kube / "kubectl", istio / "istioctl")
+            cluster = Cluster(places, kube / "kubectl", istio / "istioctl")
             await _fill(cluster, istio / "istio-crds.yaml")
             rest = [children.controller_manager(places, kube), children.istiod(places, istio)]
             await start_together(supervisor, rest, report, logs=places.logs)
-            yield cluster
+            processes = {name: child.pid or 0 for name, child in supervisor.children.items()}
+            yield replace(cluster, processes=processes)
 
 
 def _write_files(places: ClusterPlaces) -> None:
@@ -75,10 +78,5 @@ async def _fill(cluster: Cluster, crds: Path) -> None:
     """The kinds that istiod wants to see when it starts, and the namespaces of who runs here."""
     namespaces = (f'{{"apiVersion":"v1","kind":"Namespace","metadata":{{"name":"{name}"}}}}' for name in NAMESPACES)
     await cluster.apply("\n---\n".join(namespaces))
-    await cluster.kubectl_run("apply", "--server-side", "-f", str(crds))
+    await cluster.kubectl_run("apply", "--server-side", "-f", str(crds), "-f", str(OUR_CRD))
     await cluster.kubectl_run("wait", "--for=condition=Established", "--timeout=60s", "crd", "--all")
-
-
-def wanted(names: Sequence[str], cluster: Cluster) -> dict[str, int]:
-    """The pids of these processes."""
-    return {name: cluster.supervisor.children[name].pid or 0 for name in names}

@@ -1,5 +1,5 @@
-"""Where are the programs of the small cluster, and how do they get there? Built once from pinned Go modules, kept by the
-hash of what pins them.
+"""Where are the programs of the small cluster, and how do they get there? Built once from pinned Go modules, kept by
+the hash of what pins them.
 
 `tests/cluster/tools/<name>` holds a Go module for each: versions and sums, no source. A module's build takes some
 minutes the first time and is never repeated until its pins change.

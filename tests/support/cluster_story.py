@@ -1,0 +1,199 @@
+"""The stage of stories on the small cluster: istiod's Envoys, two versions of an echo, Prometheus, and controllers."""
+
+import asyncio
+import contextlib
+import json
+import os
+import signal
+import sys
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+from control.local.cluster.running import Cluster
+from mesh.lease import lease
+from tests.support.cluster_mesh import cluster_mesh
+from tests.support.control_story import DOCUMENTS, PROCESS, ROOT, ROUTE, Stage, _backends, addresses
+from tests.support.mesh_wait import until
+from tests.support.prometheus_server import prometheus
+from tests.support.simulated_istio_stats import SimulatedIstioStats, simulated_istio_stats
+
+LEASE_S = 3
+PATIENCE_S = 120
+SCRAPE = timedelta(milliseconds=500)
+SHIFT: dict[str, Any] = {
+    "apiVersion": "tidegate.dev/v1alpha1",
+    "kind": "TrafficShift",
+    "metadata": {"name": "echo", "namespace": "default"},
+    "spec": {
+        "target": {
+            "host": "echo",
+            "routes": [
+                {"virtualService": "echo", "route": "primary"},
+                {"virtualService": "edge", "route": "primary"},
+            ],
+        },
+        "stable": "v1",
+        "canary": "v2",
+        "source": "prometheus",
+        "poll": "500ms",
+        "blindFor": "20s",
+        "strategy": {"kind": "evidence", "rungs": ["10%", "20%", "50%"], "first": "10%", "bake": {"for": "0s"}},
+        "metrics": [{"name": "outcomes", "proof": {"ratio": 1.25, "extra": "3%"}}],
+        "budget": 50,
+    },
+}
+
+
+@dataclass
+class Scene:
+    """`crew` are the controllers that run, oldest first."""
+
+    cluster: Cluster
+    stage: Stage
+    prometheus_url: str
+    crew: list[asyncio.subprocess.Process] = field(default_factory=list)
+
+    async def apply_shift(self, **spec: Any) -> None:
+        await self.cluster.apply(json.dumps({**SHIFT, "spec": SHIFT["spec"] | spec}))
+
+    async def status(self) -> Mapping[str, Any]:
+        text = await self.cluster.kubectl_run("get", "trafficshift", "echo", "-o", "json")
+        found: Mapping[str, Any] = json.loads(text).get("status", {})
+        return found
+
+    async def told(self, condition: Callable[[Mapping[str, Any]], Any], what: str) -> Mapping[str, Any]:
+        """The first status for which that is so."""
+        last: Mapping[str, Any] = {}
+
+        async def so() -> Mapping[str, Any] | None:
+            nonlocal last
+            await asyncio.sleep(0.2)
+            with contextlib.suppress(Exception):  # the API server may be away: that is the story
+                last = await self.status()
+            return last if last and condition(last) else None
+
+        try:
+            return await until(so, within_s=PATIENCE_S, what=what)
+        except AssertionError as error:
+            raise AssertionError(f"{error}; last: {last.get('phase')}, {last.get('reason')}") from None
+
+    async def document(self, name: str) -> dict[str, Any]:
+        """A VirtualService without what the API server adds."""
+        found: dict[str, Any] = json.loads(await self.cluster.kubectl_run("get", "virtualservice", name, "-o", "json"))
+        for each in ("managedFields", "resourceVersion", "generation"):
+            found["metadata"].pop(each, None)
+        return found
+
+    async def weights(self) -> dict[str, tuple[int, ...]]:
+        """Of both routes, as they are written."""
+        found = {}
+        for name in ("echo", "edge"):
+            routes = (await self.document(name))["spec"]["http"][0]["route"]
+            found[name] = tuple(each.get("weight", 0) for each in routes)
+        return found
+
+    async def hire(self) -> asyncio.subprocess.Process:
+        """One more controller, which runs as the user of its service account would."""
+        place = self.cluster.places
+        settings = {
+            "TIDEGATE_KUBERNETES": str(place.kubeconfig),
+            "TIDEGATE_KUBE_CONTEXT": "admin",
+            "TIDEGATE_PROMETHEUS_URL": self.prometheus_url,
+            "TIDEGATE_PROMETHEUS_SCRAPE_S": "1",
+            "TIDEGATE_ISTIOD": f"http://{place.istiod_monitoring}",
+            "TIDEGATE_LEASE_S": str(LEASE_S),
+            "TIDEGATE_IDENTITY": f"controller-{len(self.crew)}",
+            "TIDEGATE_STATE_DIR": str(self.stage.folder / "state"),
+        }
+        with (self.stage.folder / f"controller-{len(self.crew)}.log").open("wb") as log:
+            process = await asyncio.create_subprocess_exec(
+                *(sys.executable, "-m", "control.main"),
+                cwd=ROOT,
+                env={**os.environ, **settings},
+                stdout=log,
+                stderr=log,
+            )
+        self.crew.append(process)
+        return process
+
+    async def leader(self) -> asyncio.subprocess.Process:
+        """The controller that holds the lease."""
+        path = "jsonpath={.spec.holderIdentity}"
+
+        async def held() -> asyncio.subprocess.Process | None:
+            await asyncio.sleep(0.1)
+            with contextlib.suppress(Exception):
+                name = await self.cluster.kubectl_run("get", "lease", "tidegate", "-n", "tidegate-system", "-o", path)
+                chosen = self.crew[int(name.rpartition("-")[2])]
+                return chosen if chosen.returncode is None else None
+            return None
+
+        return await until(held, within_s=PATIENCE_S, what="a controller leads")
+
+    async def dismiss(self) -> None:
+        """Kills every controller."""
+        for process in self.crew:
+            if process.returncode is None:
+                with contextlib.suppress(ProcessLookupError):
+                    process.send_signal(signal.SIGCONT)
+                    process.kill()
+                await process.wait()
+
+
+@asynccontextmanager
+async def scene(cluster: Cluster, folder: Path) -> AsyncIterator[Scene]:
+    """Everything but a shift and a controller. What was applied is deleted at the end."""
+    failing: dict[tuple[str, int], float] = {}
+    with lease() as net:
+        texts = _texts(net.net)
+        async with (
+            _backends(net.net, 1, failing),
+            cluster_mesh(cluster, folder / "mesh", texts, net.address(9)) as mesh,
+        ):
+            entrances = ((f"{net.net}.2:8080", "echo.example.com"), (f"{net.net}.21:50051", "echo"))
+            stage = Stage(folder, net.net, "", folder / "token", entrances, failing)
+            async with _counted(stage, mesh.admins) as url:
+                made = Scene(cluster, stage, url)
+                try:
+                    yield made
+                finally:
+                    await _clean(made)
+
+
+def _texts(net: str) -> list[str]:
+    served = "".join(
+        PROCESS.format(version=version, number=number, address=address)
+        for (version, number), address in addresses(net, 1).items()
+    )
+    edge = ROUTE.format(name="edge", host="echo.example.com", gateways="  gateways: [ingress]\n")
+    return [DOCUMENTS.format(net=net) + served, ROUTE.format(name="echo", host="echo", gateways=""), edge]
+
+
+@asynccontextmanager
+async def _counted(stage: Stage, admins: Mapping[str, str]) -> AsyncIterator[str]:
+    serving = {f"{address}:50051": f"echo-{version}-{n}" for (version, n), address in addresses(stage.net, 1).items()}
+    callers: dict[str, str | None] = {name.replace(".", "-"): address for name, address in admins.items()}
+    stats = SimulatedIstioStats("echo.default.svc.cluster.local", ("v1", "v2"), callers, serving)
+    async with (
+        simulated_istio_stats(stats),
+        prometheus(stage.folder / "prometheus", stats.targets, interval=SCRAPE) as server,
+    ):
+        yield server.url
+
+
+async def _clean(made: Scene) -> None:
+    run: Callable[..., Awaitable[str]] = made.cluster.kubectl_run
+    with contextlib.suppress(Exception):
+        await run("delete", "trafficshift", "--all", "--wait=false")
+    with contextlib.suppress(Exception):
+        await run("patch", "trafficshift", "echo", "--type=json", '-p=[{"op":"remove","path":"/metadata/finalizers"}]')
+    await made.dismiss()
+    kinds = "virtualservice,destinationrule,gateway,serviceentry,workloadentry,sidecar,peerauthentication"
+    with contextlib.suppress(Exception):
+        await run("delete", kinds, "--all")
+    with contextlib.suppress(Exception):
+        await run("delete", "lease", "tidegate", "-n", "tidegate-system", "--ignore-not-found")
