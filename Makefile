@@ -47,6 +47,7 @@ protos: setup ## write the generated code of protos/ anew
 
 docs: setup ## write the generated pages of docs/ anew
 	$(PYTHON) -m tests.support.generated_docs
+	$(PYTHON) -m tests.support.generated_manifests
 
 clean: ## remove what set-up and tests made
 	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist *.egg-info

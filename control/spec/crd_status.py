@@ -45,7 +45,12 @@ STATUS: Schema = {
             "description": "What needs attention.",
             "items": _CONDITION,
         },
-        "lastCommand": _text("The id of the command that was carried out last."),
+        "lastCommand": {
+            "type": "object",
+            "description": "The last command of a person: its id, and what became of it.",
+            **ANYTHING,
+        },
+        "accepted": {"type": "object", "description": "The document that holds, in full.", **ANYTHING},
         "history": {
             "type": "array",
             "maxItems": 50,

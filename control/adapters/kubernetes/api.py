@@ -173,7 +173,7 @@ def failure(status: int, text: str, what: str) -> TidegateError:
         case 422 if _is_test(text):
             return Conflict(said, hint="read it again")
         case 401 | 403:
-            return Refused(said, hint="see `tidegate doctor` for the rights that are missing")
+            return Refused(said, hint="which rights are missing: kubectl auth can-i --list")
         case 400 | 405 | 413 | 415 | 422:
             return Rejected(said)
         case _:

@@ -7,6 +7,7 @@ looks at shifts. Each write proves by the checkpoint's number that no other cont
 import contextlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from control.adapters.kubernetes.api import TRAFFIC_SHIFTS, Json, KubeApi
@@ -15,7 +16,7 @@ from control.adapters.kubernetes.informer import Informer, Key
 from control.adapters.kubernetes.notes import FINALIZER, document_of, finalizer_patch, finalizers
 from control.engine.state import ShiftState, new_state
 from control.engine.status import status
-from control.errors import Conflict, NotFound, Refused, SpecError
+from control.errors import Conflict, NotFound, Refused, Rejected, SpecError
 from control.loop.troubles import Trouble
 from control.ports import Clock, Stored
 from control.spec import TrafficShift, from_document, to_document
@@ -193,9 +194,9 @@ class ClusterStore:
         now = self._clock.now()
         number, exists = entry.last.number + 1, bool(entry.item.get("status"))
         shown = self._status(entry) | {"checkpoint": number}
-        operations = patch(entry.last, entry.item["metadata"]["resourceVersion"], shown, exists=exists)
+        guarded = partial(patch, entry.last, entry.item["metadata"]["resourceVersion"], exists=exists)
         try:
-            item = await self._api.patch(TRAFFIC_SHIFTS, *key, operations, subresource="status")
+            item = await self._patched(key, guarded(shown), guarded(_bare(shown)))
         except Conflict:
             self._shifts.seen(await self._api.get(TRAFFIC_SHIFTS, *key))
             raise
@@ -204,6 +205,15 @@ class ClusterStore:
         self._shifts.seen(item)
         current = self._shifts.get(*key)
         entry.item = current if current is not None else entry.item
+
+    async def _patched(self, key: Key, whole: Sequence[Json], bare: Sequence[Json]) -> Json:
+        """The object with its status. What is only for people to read must never keep what was decided from being
+        written: where the API server refuses the whole (an older CRD), the state alone is written.
+        """
+        try:
+            return await self._api.patch(TRAFFIC_SHIFTS, *key, whole, subresource="status")
+        except Rejected:
+            return await self._api.patch(TRAFFIC_SHIFTS, *key, bare, subresource="status")
 
     def _status(self, entry: Entry) -> Json:
         shift = from_document(entry.spec)
@@ -216,6 +226,11 @@ class ClusterStore:
     def _next(self) -> int:
         self._versions += 1
         return self._versions
+
+
+def _bare(status: Json) -> Json:
+    """What a controller needs to go on."""
+    return {name: status[name] for name in ("phase", "checkpoint", "state", "accepted")}
 
 
 def _accepted(item: Json, former: Json | None) -> tuple[Json, str]:
