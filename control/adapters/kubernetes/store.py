@@ -219,7 +219,8 @@ class ClusterStore:
         shift = from_document(entry.spec)
         found = status(shift, ShiftState.from_json(entry.state), self._clock.now())
         conditions = [*found["conditions"], *_conditions(entry)]
-        own = {"state": entry.state, "history": entry.history, "accepted": entry.spec}
+        history = kept(entry.history, entry.state.get("outbox", ()))  # what a status tells of is in its history too
+        own = {"state": entry.state, "history": history, "accepted": entry.spec}
         command = {"lastCommand": entry.command} if entry.command else {}
         return {**found, **printed(found), "conditions": conditions, **own, **command}
 
