@@ -16,9 +16,10 @@ test: ## set up, then run every test (ten to fifteen minutes on two cores)
 	@requirements/setup.sh dev
 	$(PYTEST) -n $(JOBS) --dist loadgroup tests -m "not cluster" $(ARGS)
 
-test-cluster: ## set up, then ask a real istiod and API server (some minutes; their programs are built before)
-	@requirements/setup.sh dev
-	$(PYTEST) -n 0 tests -m cluster $(ARGS)
+test-cluster: ## set up, build API server and istiod with Go (about ten minutes, once), then run the tests on them
+	@requirements/setup.sh cluster
+	@.venv/bin/tidegate dev cluster build
+	$(PYTEST) -n 0 tests/cluster tests/conformance -m cluster $(ARGS)
 
 check: ## formatting, lint, types, import contracts, quick tests: before each commit
 	@requirements/setup.sh dev

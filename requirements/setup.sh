@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Makes .venv and installs what a target needs; does nothing when all is there already.
-# Usage: requirements/setup.sh install|dev      install: enough for `make demo`; dev: for `make test` and `make check`
+# Usage: requirements/setup.sh install|dev|cluster
+#   install: enough for `make demo`; dev: for `make test` and `make check`; cluster: for `make test-cluster` (with Go)
 set -euo pipefail
 cd "$(dirname "$0")/.."
 what=${1:-dev}
@@ -22,7 +23,8 @@ may_be_root() {
 
 wanted_packages() {
   grep -hv '^#' requirements/debian.txt
-  [ "$what" != dev ] || grep -hv '^#' requirements/debian-dev.txt
+  [ "$what" = install ] || grep -hv '^#' requirements/debian-dev.txt
+  [ "$what" != cluster ] || grep -hv '^#' requirements/debian-cluster.txt
 }
 
 missing_packages() {
@@ -52,8 +54,9 @@ install_packages() {
 }
 
 keep_asleep() { # Debian starts and enables what it installs; the tests start their own. What was here before is left alone.
-  case " $1 " in *" prometheus "*) ;; *) return 0 ;; esac
-  [ ! -d /run/systemd/system ] || as_root systemctl disable --quiet --now prometheus.service || true
+  [ -d /run/systemd/system ] || return 0
+  case " $1 " in *" prometheus "*) as_root systemctl disable --quiet --now prometheus.service || true ;; esac
+  case " $1 " in *" etcd-server "*) as_root systemctl disable --quiet --now etcd.service || true ;; esac
 }
 
 check_python() {
@@ -63,7 +66,8 @@ check_python() {
 }
 
 install_python() {
-  local lock=requirements/$what.lock stamp=.venv/.installed-$what
+  local set=${what/cluster/dev}
+  local lock=requirements/$set.lock stamp=.venv/.installed-$set
   local wanted
   wanted=$(cat "$lock" pyproject.toml requirements/runtime.in | sha256sum)
   [ -x .venv/bin/python ] || { say "making .venv"; python3 -m venv .venv; }

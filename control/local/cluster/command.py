@@ -1,4 +1,6 @@
-"""`tidegate dev cluster up|down`: a small cluster for people who want to type `kubectl get trafficshift` themselves."""
+"""`tidegate dev cluster up` and `tidegate dev cluster down`: a small cluster, for people who want to type `kubectl get
+trafficshift` themselves.
+"""
 
 import asyncio
 import contextlib
@@ -18,7 +20,7 @@ from control.folder import private_folder
 from control.local.children import python_module
 from control.local.cluster.places import USERS, ClusterPlaces
 from control.local.cluster.running import Cluster, running
-from control.local.cluster.tools import ISTIO, KUBE, folder
+from control.local.cluster.tools import ISTIO, KUBE, built, folder
 from control.local.down import stop_process
 from control.local.runfile import is_locked, lock_path, state_folder, supervisor_of
 
@@ -45,6 +47,13 @@ def command() -> None:
 @command.group("cluster")
 def cluster_group() -> None:
     """An API server, etcd and istiod on this machine's loopback. Nothing runs pods; no container is needed."""
+
+
+@cluster_group.command("build")
+def build() -> None:
+    """Build the cluster's programs now, if they are not there: kube-apiserver, istiod and their tools."""
+    for module in (KUBE, ISTIO):
+        click.echo(built(module, lambda line: click.echo(line, err=True)))
 
 
 @cluster_group.command("up")

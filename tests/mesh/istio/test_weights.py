@@ -195,7 +195,8 @@ class TestWeightPatch:
     )
     def test_total_without_other_destinations(self, share: str, expected: tuple[int, int]) -> None:
         patch = weight_patch(view(("v1", 50), ("v2", 50)), split(share))
-        assert patch == WeightPatch(REF, 0, view(("v1", 50), ("v2", 50)).destinations, expected)
+        destinations = view(("v1", 50), ("v2", 50)).destinations
+        assert patch == WeightPatch(REF, 0, destinations, expected, raises=Fraction(share) > Fraction(1, 2))
 
     @pytest.mark.parametrize(
         ("weights", "share", "expected"),
