@@ -90,7 +90,8 @@ def _schema() -> Schema:
 
 def spec_schema() -> Schema:
     whole = SpecDoor.model_json_schema(schema_generator=_Json)
-    return _Flattening(whole["$defs"], _defaults()).flat(whole, "")
+    found = _Flattening(whole["$defs"], _defaults()).flat(whole, "")
+    return {"description": "Which traffic moves from which version to which, how fast, and what is watched.", **found}
 
 
 class _Flattening:

@@ -110,11 +110,13 @@ def _write(state_dir: Path, cluster: Cluster) -> None:
 def _clear(state_dir: Path) -> None:
     """Only what a cluster wrote; the lock goes last."""
     places = ClusterPlaces("", state_dir)
-    for path in (places.certificates, state_dir / "etcd"):
+    for path in (places.certificates, places.logs, state_dir / "etcd"):
         shutil.rmtree(path, ignore_errors=True)
     files = (places.tokens, places.kubeconfig, places.mesh_config, state_dir / "accounts.key", state_dir / RUN)
-    for path in (*files, lock_path(state_dir)):
+    for path in (*files, state_dir / "up.log", lock_path(state_dir)):
         path.unlink(missing_ok=True)
+    with contextlib.suppress(OSError):  # somebody else's files stay
+        state_dir.rmdir()
 
 
 def attached(state_dir: Path) -> Cluster:
