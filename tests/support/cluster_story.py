@@ -90,11 +90,11 @@ class Scene:
 
     async def weights(self) -> dict[str, tuple[int, ...]]:
         """Of both routes, as they are written."""
-        found = {}
-        for name in ("echo", "edge"):
-            routes = (await self.document(name))["spec"]["http"][0]["route"]
-            found[name] = tuple(each.get("weight", 0) for each in routes)
-        return found
+        return {name: await self.weights_of(name) for name in ("echo", "edge")}
+
+    async def weights_of(self, name: str) -> tuple[int, ...]:
+        routes = (await self.document(name))["spec"]["http"][0]["route"]
+        return tuple(each.get("weight", 0) for each in routes)
 
     async def hire(self) -> asyncio.subprocess.Process:
         """One more controller, which runs as the user of its service account would."""

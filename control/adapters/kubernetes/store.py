@@ -4,6 +4,7 @@ Between two checkpoints what was counted lives in memory, under the lease that m
 looks at shifts. Each write proves by the checkpoint's number that no other controller has written since.
 """
 
+import asyncio
 import contextlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -29,7 +30,8 @@ Recorded = Callable[[Key, Sequence[Mapping[str, Any]]], None]
 class Entry:
     """What we know of one shift. `item` is the object as the API server gave it last, `spec` the last that was right.
 
-    `version` grows with every change of what a tick read, whoever made it.
+    `version` grows with every change of what a tick read, whoever made it. `writing` keeps two writes apart: a tick and
+    a person's command that read the same version must not both succeed.
     """
 
     item: Json
@@ -41,6 +43,7 @@ class Entry:
     command: Json = field(default_factory=dict)
     mistakes: str = ""
     trouble: Trouble | None = None
+    writing: asyncio.Lock = field(default_factory=asyncio.Lock)
 
 
 class ClusterStore:
@@ -84,18 +87,15 @@ class ClusterStore:
     ) -> int:
         """Writes the status when something was decided, or counted for long. The spec is the object's author's."""
         key = (namespace, name)
-        entry = self._expected(key, expect)
-        if spec != entry.spec:
-            raise Refused("the spec of a TrafficShift is written to its object", hint="kubectl apply, or kubectl edit")
-        before, entry.state = entry.state, state
-        if is_due(entry.last, state, self._clock.now()):
-            try:
-                await self._write(key, entry)
-            except BaseException:  # what is not known to be written must not be acted on
-                entry.state = before
-                raise
-        entry.version = self._next()
-        return entry.version
+        async with self._expected(key, expect).writing:
+            entry = self._expected(key, expect)
+            if spec != entry.spec:
+                raise Refused("the spec of a TrafficShift is written to its object", hint="kubectl apply")
+            if is_due(entry.last, state, self._clock.now()):
+                await self._write(key, entry, state)
+            entry.state = state  # only now: what is not known to be written must not be acted on
+            entry.version = self._next()
+            return entry.version
 
     async def delete(self, namespace: str, name: str, *, expect: int) -> None:
         """Lets the object go: our finalizer is what kept it."""
@@ -124,15 +124,17 @@ class ClusterStore:
         before = entry.trouble if entry is not None else None
         if entry is None or (before and before.message) == (trouble and trouble.message):
             return
-        entry.trouble = trouble
-        await self._write(key, entry)
+        async with entry.writing:
+            entry.trouble = trouble
+            await self._write(key, entry, entry.state)
 
     async def note_command(self, key: Key, answer: Json) -> None:
         """What became of a command, for whoever gave it."""
         entry = self._entry(key)
         if entry is not None:
-            entry.command = answer
-            await self._write(key, entry)
+            async with entry.writing:
+                entry.command = answer
+                await self._write(key, entry, entry.state)
 
     async def note_invalid(self, key: Key, mistakes: str) -> None:
         """A document that was never right has no state: only what is wrong with it is shown."""
@@ -187,13 +189,13 @@ class ClusterStore:
             entry.state, entry.last, entry.history = fresh.state, fresh.last, fresh.history
             entry.command, entry.version = fresh.command, fresh.version
 
-    async def _write(self, key: Key, entry: Entry) -> None:
+    async def _write(self, key: Key, entry: Entry, state: Mapping[str, Any]) -> None:
         """Raises Conflict when another controller has written, or leads now."""
         if not self._may_write():
             raise Conflict("another controller leads now", hint="this one writes nothing any more")
         now = self._clock.now()
         number, exists = entry.last.number + 1, bool(entry.item.get("status"))
-        shown = self._status(entry) | {"checkpoint": number}
+        shown = self._status(entry, state) | {"checkpoint": number}
         guarded = partial(patch, entry.last, entry.item["metadata"]["resourceVersion"], exists=exists)
         try:
             item = await self._patched(key, guarded(shown), guarded(_bare(shown)))
@@ -201,7 +203,7 @@ class ClusterStore:
             self._shifts.seen(await self._api.get(TRAFFIC_SHIFTS, *key))
             raise
         self.writes += 1
-        entry.last = Checkpoint(number, entry.state, now)
+        entry.last = Checkpoint(number, state, now)
         self._shifts.seen(item)
         current = self._shifts.get(*key)
         entry.item = current if current is not None else entry.item
@@ -215,12 +217,12 @@ class ClusterStore:
         except Rejected:
             return await self._api.patch(TRAFFIC_SHIFTS, *key, bare, subresource="status")
 
-    def _status(self, entry: Entry) -> Json:
+    def _status(self, entry: Entry, state: Mapping[str, Any]) -> Json:
         shift = from_document(entry.spec)
-        found = status(shift, ShiftState.from_json(entry.state), self._clock.now())
+        found = status(shift, ShiftState.from_json(state), self._clock.now())
         conditions = [*found["conditions"], *_conditions(entry)]
-        history = kept(entry.history, entry.state.get("outbox", ()))  # what a status tells of is in its history too
-        own = {"state": entry.state, "history": history, "accepted": entry.spec}
+        history = kept(entry.history, state.get("outbox", ()))  # what a status tells of is in its history too
+        own = {"state": state, "history": history, "accepted": entry.spec}
         command = {"lastCommand": entry.command} if entry.command else {}
         return {**found, **printed(found), "conditions": conditions, **own, **command}
 
