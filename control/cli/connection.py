@@ -6,6 +6,8 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+import click
+
 from control.api.model import ShiftDocument
 from control.cancellation import until_interrupted
 from control.errors import NotFound, Unavailable
@@ -31,7 +33,16 @@ def running(state_dir: Path) -> RunFile:
 
 @asynccontextmanager
 async def controller(state_dir: Path, *, timeout_s: float | None = None) -> "AsyncIterator[ShiftClient]":
-    """A client of the controller that runs in the state folder. Raises Unavailable."""
+    """A client of the controller that runs in the state folder, or of the cluster where one is named. Raises
+    Unavailable.
+    """
+    if cluster := chosen_cluster():
+        from control.adapters.kubernetes.client import cluster_client
+
+        limit_s = settings().call_timeout_s if timeout_s is None else timeout_s
+        async with cluster_client(*cluster, timeout_s=limit_s) as client:
+            yield client
+        return
     found = running(state_dir)
     from control.api.client import GrpcShiftClient  # gRPC costs more than all the rest: only when somebody is there
 
@@ -41,6 +52,14 @@ async def controller(state_dir: Path, *, timeout_s: float | None = None) -> "Asy
             yield client
     except Unavailable as error:
         raise away(error, Layout(found.net, state_dir)) from None
+
+
+def chosen_cluster() -> tuple[str, str] | None:
+    """The kubeconfig and context that the command line or the environment names; None on a laptop."""
+    root = click.get_current_context(silent=True)
+    given = (root.find_root().obj or {}) if root is not None else {}
+    known = settings(kubernetes=given.get("kubeconfig"), kube_context=given.get("context"))
+    return (known.kubernetes, known.kube_context) if known.kubernetes or known.kube_context else None
 
 
 def away(error: Unavailable, layout: Layout) -> Unavailable:

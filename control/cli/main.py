@@ -115,11 +115,13 @@ def nearest(word: str) -> str:
     cls=LazyGroup, epilog=EXAMPLES, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100}
 )
 @click.option("--ascii", "ascii_only", is_flag=True, help="Draw with plain ASCII signs only.")
+@click.option("--kubeconfig", metavar="FILE", help="Work on the cluster of this file. [TIDEGATE_KUBERNETES]")
+@click.option("--context", metavar="NAME", help="Work on the cluster of this context. [TIDEGATE_KUBE_CONTEXT]")
 @click.pass_context
-def cli(ctx: click.Context, ascii_only: bool) -> None:
+def cli(ctx: click.Context, ascii_only: bool, kubeconfig: str | None, context: str | None) -> None:
     """Tidegate moves live traffic from one version of a service to the next on Istio, one measured step at a time, and
     shuts by itself when the tide turns."""
-    ctx.obj = {"ascii": ascii_only}
+    ctx.obj = {"ascii": ascii_only, "kubeconfig": kubeconfig, "context": context}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
