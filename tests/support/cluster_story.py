@@ -7,7 +7,7 @@ import os
 import signal
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
@@ -24,6 +24,7 @@ from tests.support.simulated_istio_stats import SimulatedIstioStats, simulated_i
 LEASE_S = 3
 PATIENCE_S = 120
 SCRAPE = timedelta(milliseconds=500)
+Serve = Callable[[Mapping[tuple[str, int], str]], AbstractAsyncContextManager[Any]]
 SHIFT: dict[str, Any] = {
     "apiVersion": "tidegate.dev/v1alpha1",
     "kind": "TrafficShift",
@@ -60,12 +61,14 @@ class Scene:
     async def apply_shift(self, **spec: Any) -> None:
         await self.cluster.apply(json.dumps({**SHIFT, "spec": SHIFT["spec"] | spec}))
 
-    async def status(self) -> Mapping[str, Any]:
-        text = await self.cluster.kubectl_run("get", "trafficshift", "echo", "-o", "json")
+    async def status(self, name: str = "echo") -> Mapping[str, Any]:
+        text = await self.cluster.kubectl_run("get", "trafficshift", name, "-o", "json")
         found: Mapping[str, Any] = json.loads(text).get("status", {})
         return found
 
-    async def told(self, condition: Callable[[Mapping[str, Any]], Any], what: str) -> Mapping[str, Any]:
+    async def told(
+        self, condition: Callable[[Mapping[str, Any]], Any], what: str, *, of: str = "echo", within_s: int = PATIENCE_S
+    ) -> Mapping[str, Any]:
         """The first status for which that is so."""
         last: Mapping[str, Any] = {}
 
@@ -73,11 +76,11 @@ class Scene:
             nonlocal last
             await asyncio.sleep(0.2)
             with contextlib.suppress(Exception):  # the API server may be away: that is the story
-                last = await self.status()
+                last = await self.status(of)
             return last if last and condition(last) else None
 
         try:
-            return await until(so, within_s=PATIENCE_S, what=what)
+            return await until(so, within_s=within_s, what=what)
         except AssertionError as error:
             raise AssertionError(f"{error}; last: {last.get('phase')}, {last.get('reason')}") from None
 
@@ -145,13 +148,15 @@ class Scene:
 
 
 @asynccontextmanager
-async def scene(cluster: Cluster, folder: Path) -> AsyncIterator[Scene]:
-    """Everything but a shift and a controller. What was applied is deleted at the end."""
+async def scene(cluster: Cluster, folder: Path, serve: Serve | None = None) -> AsyncIterator[Scene]:
+    """Everything but a shift and a controller. What was applied is deleted at the end. `serve` stands behind both
+    versions in place of an echo.
+    """
     failing: dict[tuple[str, int], float] = {}
     with lease() as net:
-        texts = _texts(net.net)
+        texts, places = _texts(net.net), addresses(net.net, 1)
         async with (
-            _backends(net.net, 1, failing),
+            serve(places) if serve else _backends(net.net, 1, failing),
             cluster_mesh(cluster, folder / "mesh", texts, net.address(9)) as mesh,
         ):
             entrances = ((f"{net.net}.2:8080", "echo.example.com"), (f"{net.net}.21:50051", "echo"))
