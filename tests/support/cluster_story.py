@@ -24,6 +24,7 @@ from tests.support.simulated_istio_stats import SimulatedIstioStats, simulated_i
 LEASE_S = 3
 PATIENCE_S = 120
 SCRAPE = timedelta(milliseconds=500)
+SCRAPE_S = 1
 Serve = Callable[[Mapping[tuple[str, int], str]], AbstractAsyncContextManager[Any]]
 SHIFT: dict[str, Any] = {
     "apiVersion": "tidegate.dev/v1alpha1",
@@ -106,7 +107,7 @@ class Scene:
             "TIDEGATE_KUBERNETES": str(place.kubeconfig),
             "TIDEGATE_KUBE_CONTEXT": "admin",
             "TIDEGATE_PROMETHEUS_URL": self.prometheus_url,
-            "TIDEGATE_PROMETHEUS_SCRAPE_S": "1",
+            "TIDEGATE_PROMETHEUS_SCRAPE_S": str(SCRAPE_S),
             "TIDEGATE_ISTIOD": f"http://{place.istiod_monitoring}",
             "TIDEGATE_LEASE_S": str(LEASE_S),
             "TIDEGATE_IDENTITY": f"controller-{len(self.crew)}",

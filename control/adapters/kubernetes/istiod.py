@@ -3,6 +3,7 @@
 import asyncio
 import ipaddress
 from collections.abc import Sequence
+from http import HTTPStatus
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -50,16 +51,20 @@ class Istiods:
         if answer is None or now - at > SYNCZ_FRESH_S:
             answer = asyncio.ensure_future(self._get(replica, "/debug/syncz", {}))
             self._lists[replica] = now, answer
-        found: list[Json] = await asyncio.shield(answer)
+        found: list[Json] | None = await asyncio.shield(answer)
+        if found is None:
+            raise Unavailable(
+                f"istiod {replica} has no /debug/syncz", hint="is the address that of its debug interface?"
+            )
         return found
 
     def forget(self) -> None:
         """What was heard before now says nothing of what comes after."""
         self._lists.clear()
 
-    async def config_dump(self, replica: str, proxy: str) -> Json:
-        """What a proxy's configuration is. Raises Unavailable."""
-        found: Json = await self._get(replica, "/debug/config_dump", {"proxyID": proxy})
+    async def config_dump(self, replica: str, proxy: str) -> Json | None:
+        """What a proxy's configuration is, None for one that has left or is only coming. Raises Unavailable."""
+        found: Json | None = await self._get(replica, "/debug/config_dump", {"proxyID": proxy})
         return found
 
     async def _replicas(self, address: str) -> list[str]:
@@ -88,6 +93,8 @@ class Istiods:
             async with self._session.get(replica + path, params=query) as response:
                 if response.status in (401, 403):
                     raise Unavailable(f"istiod {replica} wants to know who asks ({response.status})", WANTS_LOGIN)
+                if response.status == HTTPStatus.NOT_FOUND:
+                    return None
                 response.raise_for_status()
                 return await response.json(content_type=None)
         except (aiohttp.ClientError, OSError, TimeoutError, ValueError) as error:

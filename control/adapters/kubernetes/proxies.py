@@ -84,7 +84,11 @@ class ClusterProxies:
 
     async def _look(self, known: Known, ref: RouteRef, key: tuple[str, str], proxy: Synced, wanted: Weights) -> None:
         replica, name = key
-        found = routes_of(await self._istiods.config_dump(replica, name), ref)
+        dump = await self._istiods.config_dump(replica, name)
+        if dump is None:  # it has left, or is only coming: what is known of it stays, and it has acknowledged nothing
+            known.running.discard(name)
+            return
+        found = routes_of(dump, ref)
         (known.holders.add if found.weights else known.holders.discard)(name)
         is_new = known.before.get(name) != proxy.sent
         (known.running.add if is_new and runs(proxy, found, wanted) else known.running.discard)(name)
