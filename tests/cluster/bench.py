@@ -76,9 +76,9 @@ async def _weight_steps(stage: Scene) -> None:
             patch = weight_patch(await documents.route(REF), TrafficSplit(HOST, "v1", "v2", share))
             assert patch is not None
             began = time.monotonic()
-            applied = await documents.apply(patch)
+            await documents.apply(patch)
             written.append(time.monotonic() - began)
-            await until(partial(_held, proxies, applied.revision), within_s=30, what="all have acknowledged")
+            await until(partial(_held, documents, proxies), within_s=30, what="all have acknowledged")
             took.append(time.monotonic() - began)
             await asyncio.sleep(0.3)
     p50, p99 = (1000 * float(np.quantile(took, q)) for q in (0.5, 0.99))
@@ -87,8 +87,8 @@ async def _weight_steps(stage: Scene) -> None:
     print("  of that, istiod waits 100 ms for further changes (its debounce); aim: p99 200 ms")
 
 
-async def _held(proxies: ClusterProxies, revision: str) -> bool:
-    found = await proxies.acknowledgement(REF, revision)
+async def _held(documents: ClusterDocuments, proxies: ClusterProxies) -> bool:
+    found = await proxies.acknowledgement(REF, (await documents.route(REF)).revision)
     return bool(found.holders) and found.holders == found.acknowledged
 
 

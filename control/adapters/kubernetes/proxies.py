@@ -3,31 +3,48 @@
 Right after a patch what was sent and what was acknowledged still agree, on the former configuration. So only a nonce
 counts that was sent after it, and a dump of the proxy's routes must show the weights in the version that it
 acknowledged. In a large mesh a sample is dumped; of the rest, those hold the route that were sent something new.
+
+An istiod can push for a change and still send the route as it was: it took it from its cache (seen on 1.32, in one of
+ten first changes after its start: "RDS: PUSH ... cached:1/1"). Every proxy is then in step, on old weights, for good.
+So the same weights are written once more, in another scale: nothing changes in meaning, and istiod makes the route
+anew.
 """
 
 import asyncio
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 from zlib import crc32
 
+import structlog
+
 from control.adapters.kubernetes.istiod import Istiods
-from control.adapters.kubernetes.syncz import Synced, Weights, expected, routes_of, runs, synced
+from control.adapters.kubernetes.syncz import Synced, Weights, expected, routes_of, runs, runs_another, synced
 from control.errors import TidegateError
 from control.ports import Acknowledgement, Documents
+from mesh.istio.weights import RouteView, WeightPatch
 from mesh.traffic import RouteRef
 
 SAMPLE = 24
+STALE_FOR_S = 2.0
+SCALE, MOST_WEIGHT = 10, 1_000_000_000
 RouteName = tuple[str, str]
 
 
 @dataclass(slots=True)
 class Known:
-    """What is known of one revision: the nonces from before it was written, and who runs it already."""
+    """What is known of one revision: the nonces from before it was written, who runs it already, and who acknowledged a
+    newer push that did not have it. `stale_since` is when the first of these was seen.
+    """
 
     revision: str
     before: Mapping[str, str] = field(default_factory=dict)
     running: set[str] = field(default_factory=set)
     holders: set[str] = field(default_factory=set)
+    stale: set[str] = field(default_factory=set)
+    stale_since: float | None = None
+    written_again: bool = False
 
 
 class ClusterProxies:
@@ -36,6 +53,7 @@ class ClusterProxies:
     def __init__(self, istiods: Istiods, documents: Documents) -> None:
         self._istiods = istiods
         self._documents = documents
+        self._log: Any = structlog.get_logger("control")
         self._known: dict[RouteRef, Known] = {}
         self._nonces: dict[RouteName, Mapping[str, str]] = {}
 
@@ -60,6 +78,7 @@ class ClusterProxies:
             key: each for key, each in _sampled(proxies).items() if key[1] not in known.running or not each.in_step
         }
         await asyncio.gather(*(self._look(known, ref, key, each, expected(view)) for key, each in fresh.items()))
+        await self._mend(known, view)
         names = {name for _, name in proxies}
         holders = (known.holders & names) | _pushed(proxies, known) if len(proxies) > SAMPLE else known.holders & names
         acked = {name for name in holders if name in known.running} | (_rest(proxies, known) & holders)
@@ -91,7 +110,32 @@ class ClusterProxies:
         found = routes_of(dump, ref)
         (known.holders.add if found.weights else known.holders.discard)(name)
         is_new = known.before.get(name) != proxy.sent
-        (known.running.add if is_new and runs(proxy, found, wanted) else known.running.discard)(name)
+        runs_it = is_new and runs(proxy, found, wanted)
+        (known.running.add if runs_it else known.running.discard)(name)
+        is_stale = is_new and bool(known.before) and runs_another(proxy, found, wanted)
+        (known.stale.add if is_stale else known.stale.discard)(name)
+
+    async def _mend(self, known: Known, view: RouteView) -> None:
+        """Writes the same weights in another scale once istiod has been sending old ones for a while."""
+        now = time.monotonic()
+        known.stale_since = (known.stale_since or now) if known.stale else None
+        if known.stale_since is None or known.written_again or now - known.stale_since < STALE_FOR_S:
+            return
+        known.written_again = True
+        patch = rescaled(view)
+        if patch is not None:
+            self._log.warning("istiod sends old weights; they are written again", route=str(view.ref), to=patch.weights)
+            await self._documents.apply(patch)
+
+
+def rescaled(view: RouteView) -> WeightPatch | None:
+    """The same split in other numbers; None where there is none to write."""
+    weights = [each.weight or 0 for each in view.destinations]
+    shrinks = all(each % SCALE == 0 for each in weights) and sum(weights) > SCALE * 10
+    scaled = tuple(each // SCALE if shrinks else each * SCALE for each in weights)
+    if len(weights) < 2 or not 0 < sum(scaled) <= MOST_WEIGHT:
+        return None
+    return WeightPatch(view.ref, view.index, view.destinations, scaled)
 
 
 def _sampled(proxies: Mapping[tuple[str, str], Synced]) -> Mapping[tuple[str, str], Synced]:

@@ -117,3 +117,9 @@ def runs(proxy: Synced, found: Routes, wanted: Weights) -> bool:
     """Does the proxy run these weights, on every route of the document?"""
     same: Any = all(dict(each) == dict(wanted) for each in found.weights)
     return bool(found.weights) and same and proxy.in_step and proxy.acked_version == found.version
+
+
+def runs_another(proxy: Synced, found: Routes, wanted: Weights) -> bool:
+    """Has the proxy acknowledged the very version whose routes have other weights?"""
+    other: Any = any(dict(each) != dict(wanted) for each in found.weights)
+    return bool(found.weights) and other and proxy.in_step and proxy.acked_version == found.version
