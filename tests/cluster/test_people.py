@@ -73,7 +73,7 @@ async def test_writers_without_end_keep_no_rollback_from_happening(stage: Scene)
                 each.cancel()
             await asyncio.gather(*writers, return_exceptions=True)
     assert done["phase"] == "RolledBack"
-    assert set((await stage.weights()).values()) == {(100, 0)}
+    assert {canary for _, canary in (await stage.weights()).values()} == {0}
 
 
 async def _annotate(stage: Scene, number: int) -> None:
@@ -119,4 +119,4 @@ async def test_a_shift_whose_document_is_gone_can_be_deleted(stage: Scene) -> No
         await stage.cluster.kubectl_run("delete", "virtualservice", "echo")
         await stage.told(lambda status: "RouteMissing" in json.dumps(status["conditions"]), "it is told")
         await stage.cluster.kubectl_run("delete", "trafficshift", "echo", "--timeout=60s")
-        assert (await stage.weights_of("edge")) == (100, 0)
+        assert (await stage.weights_of("edge"))[1] == 0
