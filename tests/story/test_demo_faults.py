@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.demo_story import Told, demo
+from tests.support.demo_story import Told, demo, demo_at_ease
 
 DEMOS = pytest.mark.xdist_group("demo")  # one at a time: two at once would wait for each other's cores
 pytestmark = [DEMOS, pytest.mark.story, pytest.mark.envoy, pytest.mark.apertium, pytest.mark.redis]
@@ -26,7 +26,9 @@ QUICK = {"poll": "1s", "warmUp": "0s"}
     ],
 )
 def test_a_bad_version_is_rolled_back_for_the_right_reason(fault: str, signals: set[str], tmp_path: Path) -> None:
-    told = demo(tmp_path, "--fault", fault, **QUICK)
+    """Latency can tell only on a machine that serves the good version in time; the other signals can on any."""
+    run = demo_at_ease if signals == {"latency"} else demo
+    told = run(tmp_path, "--fault", fault, **QUICK)
     assert told.code == 3, told.printed
     assert told.status["phase"] == "RolledBack"
     assert told.status["share"]["configured"] == "0"
