@@ -82,6 +82,11 @@ class Workloads(Protocol):
     async def ready_endpoints(self, namespace: str, host: str, subset: str) -> int:
         """Ready endpoints behind a subset. Raises NotFound when the subset is not declared, Unavailable."""
 
+    async def builds(self, namespace: str, host: str, subset: str) -> tuple[str, ...]:
+        """The builds that stand behind a subset, ready or not, as "workload@revision", sorted; none where nobody can
+        tell them apart. Raises NotFound, Unavailable.
+        """
+
 
 class Metrics(Protocol):
     """What the proxies have counted."""

@@ -160,13 +160,15 @@ def _controller(settings: Settings, clock: Clock, api: KubeApi, istiods: Istiods
     documents = ClusterDocuments(api, known.services, known.rules, known.entries, leadership.holds)
     proxies = ClusterProxies(istiods, documents)
     documents.before_write = proxies.before_write
+    workloads = ClusterWorkloads(known.kube_services, known.entries, known.rules, known.pods, known.workload_entries)
+    documents.rollouts = workloads.listen
     events = EventRecorder(api, known.shifts, identity)
     store = ClusterStore(api, known.shifts, clock, may_write=leadership.holds, recorded=events.record)
     feed = ChangeFeed()
     ports = Ports(
         documents=documents,
         proxies=proxies,
-        workloads=ClusterWorkloads(known.kube_services, known.entries, known.rules, known.pods, known.workload_entries),
+        workloads=workloads,
         metrics=Sources(NoLocalMesh(), asked.metrics if asked else None),
         store=ObservedStore(store, feed),
         ledger=ledger(settings.state_dir),

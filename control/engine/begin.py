@@ -4,6 +4,7 @@ from fractions import Fraction
 from math import ceil
 
 from control.engine.budget import needed_budget
+from control.engine.builds import side_by_side
 from control.engine.decision import Cause, Decision
 from control.engine.evidence import first_share
 from control.engine.explain import amount, counted, rate_percent
@@ -31,6 +32,8 @@ def _endpoints(at: Situation) -> Decision | None:
         return Decision(Cause.ENDPOINTS_UNKNOWN, facts={"message": at.seen.endpoints_message})
     if not at.seen.canary_endpoints:
         return Decision(Cause.NO_CANARY_ENDPOINT, facts={"message": at.seen.endpoints_message})
+    if builds := side_by_side(at.seen.canary_builds):
+        return Decision(Cause.ROLLING_OUT, facts={"builds": ", ".join(builds)})
     return None
 
 

@@ -18,6 +18,7 @@ from control.engine.advance import (
     warming,
 )
 from control.engine.begin import beginning
+from control.engine.builds import another_build
 from control.engine.decision import Cause, Decision
 from control.engine.drift import answer_to, foreign
 from control.engine.judge import Judged
@@ -173,6 +174,7 @@ RULES: tuple[Rule, ...] = (
     _deletion,
     _suspension,
     _another_subject,
+    another_build,
     *PROTECTIONS,
     _conflict,
     _lowering,

@@ -69,6 +69,7 @@ def beside_held(routes: Sequence[RouteNow]) -> tuple[RouteNow, ...]:
 class Observation:
     """All that one tick saw. None means that it could not be found out, which is never the same as 0.
 
+    `canary_builds` are the builds behind the canary ("workload@revision", sorted), none where nobody can tell.
     `readable` is False when the source of metrics could not be read; `unseen` are versions that it says nothing about,
     `unread` proxies whose counts are missing. `gauges` are people's gauges by name and version, `troubles` why one of
     their metrics could not be read. Messages are the words of who could not answer.
@@ -78,6 +79,7 @@ class Observation:
     routes: tuple[RouteNow, ...]
     canary_endpoints: int | None = None
     stable_endpoints: int | None = None
+    canary_builds: tuple[str, ...] = ()
     endpoints_message: str = ""
     readable: bool = False
     unseen: tuple[str, ...] = ()

@@ -271,7 +271,8 @@ class ShiftState:
     evidence, used up to `cursor`. `blind_since`: since when the counters can't be read; `warm_until`: until when a new
     process of the canary is still warming up; `breaches`: since when each gauge is out of its range. `troubled` are
     troubles of sight that the journal tells of, and whose end it has not told yet. `owes_entry`: the ledger does not
-    have this run's end yet. `outbox` holds journal entries that are not known to be recorded yet.
+    have this run's end yet. `builds` are those of the canary that the run is about. `outbox` holds journal entries
+    that are not known to be recorded yet.
     """
 
     phase: Phase
@@ -309,6 +310,7 @@ class ShiftState:
     deleting: bool = False
     owes_entry: bool = False
     commands: tuple[str, ...] = ()
+    builds: tuple[str, ...] = ()
     entries: int = 0
     outbox: tuple[Entry, ...] = ()
 

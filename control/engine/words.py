@@ -65,6 +65,10 @@ WORDS: dict[Cause, Words] = {
     Cause.SUPERSEDED: Words(
         "the spec names another target or version, which begins once this run is back",
     ),
+    Cause.REVISED: Words(
+        "another build of {canary} came in the middle of the run ({new}): what is known is about the one before, so "
+        "the traffic goes back first{paused}",
+    ),
     Cause.DELETED: Words(
         "the shift was deleted",
     ),
@@ -143,6 +147,10 @@ WORDS: dict[Cause, Words] = {
     Cause.ENDPOINTS_UNKNOWN: Words(
         "nobody can say which endpoints are ready: {message}",
         "the mesh must answer again",
+    ),
+    Cause.ROLLING_OUT: Words(
+        "two builds of {canary} stand side by side ({builds}): one run can't be about both",
+        "the rollout must be over",
     ),
     Cause.RATE_UNKNOWN: Words(
         "not known yet how many requests come, on which the first weight depends",

@@ -40,8 +40,8 @@ async def look(ports: Ports, shift: TrafficShift, state: ShiftState, now: dateti
     subject, namespace = state.subject, shift.namespace
     routes = asyncio.gather(*(_route(ports, shift, state, ref) for ref in subject.routes))
     ready = asyncio.gather(*(_ready(ports, namespace, subject.host, each) for each in (subject.canary, subject.stable)))
-    found, endpoints, metrics, past = await asyncio.gather(
-        routes, ready, _reading(ports, shift, state), _past(ports, shift, state)
+    found, endpoints, builds, metrics, past = await asyncio.gather(
+        routes, ready, _builds(ports, shift, state), _reading(ports, shift, state), _past(ports, shift, state)
     )
     reading, trouble = metrics
     answered = {key.version for key in reading.series} if reading is not None else set()
@@ -50,6 +50,7 @@ async def look(ports: Ports, shift: TrafficShift, state: ShiftState, now: dateti
         routes=beside_held([route for route, _ in found]),
         canary_endpoints=endpoints[0][0],
         stable_endpoints=endpoints[1][0],
+        canary_builds=builds,
         endpoints_message=endpoints[0][1],
         readable=reading is not None,
         unseen=tuple(each for each in (subject.stable, subject.canary) if reading is not None and each not in answered),
@@ -154,6 +155,14 @@ async def _ready(ports: Ports, namespace: str, host: str, subset: str) -> tuple[
         return 0, f"({words(error)})"
     except Unavailable as error:
         return None, words(error)
+
+
+async def _builds(ports: Ports, shift: TrafficShift, state: ShiftState) -> tuple[str, ...]:
+    """The builds behind the canary, none when nobody can say."""
+    try:
+        return await ports.workloads.builds(shift.namespace, state.subject.host, state.subject.canary)
+    except (NotFound, Unavailable):
+        return ()
 
 
 async def _reading(ports: Ports, shift: TrafficShift, state: ShiftState) -> tuple[Reading | None, str]:

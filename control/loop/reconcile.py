@@ -11,6 +11,7 @@ written.
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
+from control.engine.builds import judged_builds
 from control.engine.decide import decide
 from control.engine.decision import Cause, Decision
 from control.engine.entry import entry_of, service_of
@@ -81,7 +82,7 @@ def weighed(shift: TrafficShift, state: ShiftState, found: Look, now: datetime) 
     if found.reading is not None:
         known = settled(shift, known, found.reading, found.seen.retries, found.past)
         known = learn(shift, known, found.reading, found.seen)
-    known = notice(known, found.seen, shift, now)
+    known = judged_builds(notice(known, found.seen, shift, now), found.seen)
     gauges = gauges_seen(shift, known.subject, found.seen)
     return replace(known, seen=replace(shown(known, found.seen), gauges=gauges))
 

@@ -71,6 +71,7 @@ class World:
     lingering: timedelta = timedelta(0)
     behaviours: dict[str, Behaviour] = field(default_factory=lambda: {v: Behaviour() for v in ("v1", "v2", "v3")})
     endpoints: dict[str, int | None] = field(default_factory=lambda: {"v1": 1, "v2": 1, "v3": 1})
+    builds: dict[str, tuple[str, ...]] = field(default_factory=dict)
     rps: int = 200
     proxies: tuple[str, ...] = ("gateway", "sidecar")
     incarnations: dict[str, int] = field(default_factory=lambda: {"gateway": 1, "sidecar": 1})
@@ -279,6 +280,10 @@ class _Workloads:
         if ready is None:
             raise Unavailable("the registry does not answer")
         return ready
+
+    async def builds(self, namespace: str, host: str, subset: str) -> tuple[str, ...]:
+        await self.ready_endpoints(namespace, host, subset)
+        return self.world.builds.get(subset, ())
 
 
 @dataclass

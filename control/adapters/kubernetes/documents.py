@@ -16,9 +16,14 @@ from mesh.xds.translate.differences import differences
 
 BeforeWrite = Callable[[RouteRef], Awaitable[None]]
 MayWrite = Callable[[], bool]
+Listen = Callable[[Callable[[], None]], None]
 
 
 async def _nothing(_ref: RouteRef) -> None:
+    return None
+
+
+def _never(_listener: Callable[[], None]) -> None:
     return None
 
 
@@ -39,6 +44,7 @@ class ClusterDocuments:
         self._entries = entries
         self._may_write = may_write
         self.before_write: BeforeWrite = _nothing
+        self.rollouts: Listen = _never
 
     async def route(self, ref: RouteRef) -> RouteView:
         found = self._services.get(ref.namespace, ref.virtual_service)
@@ -85,6 +91,7 @@ class ClusterDocuments:
         waiting: asyncio.Queue[RouteRef | None] = asyncio.Queue()
         self._services.listen(lambda key: waiting.put_nowait(_ref(key)))
         self._rules.listen(lambda _key: waiting.put_nowait(None))
+        self.rollouts(lambda: waiting.put_nowait(None))
         while True:
             yield await waiting.get()
 

@@ -2,8 +2,10 @@
 choose.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
+from zlib import crc32
 
 from control.adapters.kubernetes.api import Json
 from control.adapters.kubernetes.informer import Informer
@@ -12,25 +14,48 @@ from control.errors import NotFound
 from mesh.istio.hosts import full_name
 
 Labels = Mapping[str, str]
-REVISIONS = ("pod-template-hash", "controller-revision-hash")
+BUILD, TEMPLATE = "tidegate.dev/build", "pod-template-hash"
+REVISIONS = (BUILD, TEMPLATE, "controller-revision-hash")
+"""Labels that tell builds of a workload apart, the strongest first; the first one is for people to set."""
+
+
+SIDECAR = "istio-proxy"
+OVER = ("Succeeded", "Failed")
 
 
 @dataclass(frozen=True, slots=True)
 class Serving:
-    """A pod or WorkloadEntry: its labels, whether it takes requests, and which build of its template it is."""
+    """A pod or WorkloadEntry: its labels, whether it takes requests, and which build it is ("workload@revision", empty
+    where it carries no mark of one, or goes away).
+    """
 
     labels: Labels
     ready: bool
-    revision: str = ""
+    build: str = ""
 
 
 def pod(item: Json) -> Serving:
-    """A pod that is being deleted is ready no more."""
+    """A pod that is being deleted is ready no more, and its build is on its way out."""
     metadata, status = item["metadata"], item.get("status", {})
     ready = any(each["type"] == "Ready" and each["status"] == "True" for each in status.get("conditions") or ())
     labels = metadata.get("labels") or {}
-    revision = next((labels[name] for name in REVISIONS if name in labels), "")
-    return Serving(labels, ready and "deletionTimestamp" not in metadata, revision)
+    if "deletionTimestamp" in metadata or status.get("phase") in OVER:
+        return Serving(labels, ready=False)
+    revision = next((labels[name] for name in REVISIONS if name in labels), "") or _images(status)
+    return Serving(labels, ready, f"{_workload(metadata, labels)}@{revision}" if revision else "")
+
+
+def _workload(metadata: Json, labels: Labels) -> str:
+    """Who makes the pod: the Deployment behind a ReplicaSet, else its owner, else nobody."""
+    owner = next((each["name"] for each in metadata.get("ownerReferences") or () if each.get("controller")), "")
+    return str(owner).removesuffix(f"-{labels.get(TEMPLATE)}")
+
+
+def _images(status: Json) -> str:
+    """The images that a pod without a template's mark runs, its sidecar aside, as one short digest."""
+    found = status.get("containerStatuses") or ()
+    images = sorted(str(each.get("imageID", "")) for each in found if each.get("name") != SIDECAR)
+    return f"{crc32(' '.join(images).encode()):08x}" if images and all(images) else ""
 
 
 def workload_entry(item: Json) -> Serving:
@@ -39,7 +64,8 @@ def workload_entry(item: Json) -> Serving:
     healthy = [each["status"] == "True" for each in conditions if each.get("type") == "Healthy"]
     spec = item.get("spec", {})
     labels = spec.get("labels") or item["metadata"].get("labels") or {}
-    return Serving(labels, all(healthy), labels.get("revision", ""))
+    revision = labels.get(BUILD, "")
+    return Serving(labels, all(healthy), f"@{revision}" if revision else "")
 
 
 def selector(item: Json) -> Labels:
@@ -67,9 +93,22 @@ class ClusterWorkloads:
     async def ready_endpoints(self, namespace: str, host: str, subset: str) -> int:
         return sum(each.ready for each in self._behind(namespace, host, subset))
 
-    def revisions(self, namespace: str, host: str, subset: str) -> frozenset[str]:
-        """The builds that stand behind a subset, those aside that carry no mark of one."""
-        return frozenset(each.revision for each in self._behind(namespace, host, subset) if each.revision)
+    async def builds(self, namespace: str, host: str, subset: str) -> tuple[str, ...]:
+        return tuple(sorted({each.build for each in self._behind(namespace, host, subset)} - {""}))
+
+    def listen(self, rolled_out: Callable[[], None]) -> None:
+        """`rolled_out` is told when a build comes that was not there: a rollout has begun somewhere."""
+        known: set[tuple[str, str]] = set()
+
+        def look(informer: Informer[Serving], key: tuple[str, str]) -> None:
+            found = informer.objects.get(key)
+            if found is None or not found.build or (key[0], found.build) in known:
+                return
+            known.add((key[0], found.build))
+            rolled_out()
+
+        for informer in self._serving:
+            informer.listen(partial(look, informer))
 
     def _behind(self, namespace: str, host: str, subset: str) -> Iterator[Serving]:
         fqdn = full_name(host, namespace)

@@ -26,6 +26,10 @@ class LocalWorkloads:
         declared = endpoints(documents, namespace, host, subset)
         return sum(await asyncio.gather(*(_ready(endpoint) for endpoint in declared)))
 
+    async def builds(self, namespace: str, host: str, subset: str) -> tuple[str, ...]:  # noqa: ARG002
+        """None: an address on this machine does not say what was built for it."""
+        return ()
+
 
 async def _ready(endpoint: Endpoint) -> bool:
     return all(await asyncio.gather(*(accepts(address) for address in endpoint.addresses)))

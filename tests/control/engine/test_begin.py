@@ -38,6 +38,9 @@ BEGINS = {
     "by evidence": (EVIDENCE, pending(), FREE, Cause.STEP_ENTERED),
     "the only step is all traffic": (shift(steps="100%"), pending(), FREE, Cause.FULL_ENTERED),
     "no ready canary": (STEPS, pending(), replace(FREE, canary_endpoints=0), Cause.NO_CANARY_ENDPOINT),
+    "a rollout is under way": (
+        STEPS, pending(), replace(FREE, canary_builds=("cart@1", "cart@2")), Cause.ROLLING_OUT,
+    ),
     "nobody knows": (STEPS, pending(), replace(FREE, canary_endpoints=None), Cause.ENDPOINTS_UNKNOWN),
     "the metrics can't be read": (STEPS, pending(), replace(FREE, readable=False), Cause.METRICS_UNAVAILABLE),
     "a person's metric can't be": (

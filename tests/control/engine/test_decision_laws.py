@@ -54,6 +54,7 @@ states = st.builds(
     acknowledged_at=st.none() | st.just(START),
     finished_at=st.none() | st.just(START),
     deleting=st.booleans(),
+    builds=st.sampled_from([(), ("cart@1",), ("cart@2",)]),
     generation=st.sampled_from([SHIFT.generation, "other", ""]),
     returns_to=st.just((Phase.PROGRESSING,)),
     flow=st.sampled_from([Flow(), Flow(50.0, LATER, 900, 3), Flow(5000.0, LATER, 90_000, 900)]),
@@ -65,6 +66,7 @@ states = st.builds(
 )
 worlds = st.builds(
     seen,
+    canary_builds=st.sampled_from([(), ("cart@1",), ("cart@1", "cart@2")]),
     canary_endpoints=st.sampled_from([None, 0, 1]),
     stable_endpoints=st.sampled_from([None, 0, 1, 9]),
     readable=st.booleans(),
@@ -133,7 +135,14 @@ def test_by_evidence_all_traffic_needs_proof(wanted: TrafficShift, now: ShiftSta
         assert judge(wanted, now, world, LATER).verdict is Verdict.PASS
 
 
-MAY_GO_BACK = {Cause.SUPERSEDED, Cause.DELETED, Cause.DEADLINE_PASSED, Cause.CANARY_GONE, Cause.GUARD_BROKEN}
+MAY_GO_BACK = {
+    Cause.SUPERSEDED,
+    Cause.REVISED,
+    Cause.DELETED,
+    Cause.DEADLINE_PASSED,
+    Cause.CANARY_GONE,
+    Cause.GUARD_BROKEN,
+}
 
 
 @lawful

@@ -41,6 +41,7 @@ def moved(now: ShiftState, cause: Cause, event: Event, **facts: str) -> ShiftSta
         (Cause.GAUGE_OUT, "0"),
         (Cause.CANARY_GONE, "0"),
         (Cause.SUPERSEDED, "0"),
+        (Cause.REVISED, "0"),
     ],
 )
 def test_who_may_go_back_little_by_little(cause: Cause, left: str) -> None:
