@@ -21,7 +21,7 @@ from control.adapters.prometheus.metrics import PrometheusMetrics
 from control.adapters.prometheus.server import PrometheusServer
 from control.adapters.store.sqlite import SqliteStore
 from control.api.shifts import Shifts
-from control.engine.state import ShiftState
+from control.engine.state_json import state_of
 from control.engine.status import status
 from control.loop.feed import ChangeFeed, ObservedStore, ShiftKey
 from control.loop.queue import Backoff
@@ -30,7 +30,7 @@ from control.loop.runner import Runner, concerned
 from control.loop.sources import Sources
 from control.ports import Clock, Documents, History, Ledger, Store
 from control.settings import Settings
-from control.spec import from_document
+from control.spec import stored_shift
 from control.telemetry import LoopMetrics, LoopObserver
 from mesh.traffic import RouteRef
 
@@ -64,7 +64,7 @@ class Controller:
 
     async def _affected(self, change: RouteRef | None) -> Iterable[ShiftKey]:
         stored = await self.store.list()
-        targets = {(each.namespace, each.name): from_document(each.spec).target.routes for each in stored}
+        targets = {(each.namespace, each.name): stored_shift(each.spec).target.routes for each in stored}
         return concerned(targets, change)
 
 
@@ -177,5 +177,5 @@ async def facts(store: Store, key: ShiftKey, outcome: Outcome, now: datetime) ->
     stored = await store.load(*key) if outcome.changed and not outcome.gone else None
     if stored is None:
         return {"gone": outcome.gone}
-    shown = status(from_document(stored.spec), ShiftState.from_json(stored.state), now)
+    shown = status(stored_shift(stored.spec), state_of(stored.state), now)
     return {each: shown[each] for each in ("run", "phase", "step", "stepShare", "verdict", "reason")}

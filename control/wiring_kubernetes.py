@@ -48,7 +48,7 @@ from control.loop.sources import Sources
 from control.loop.troubles import trouble_of
 from control.ports import Clock, MetricsQuery
 from control.settings import Settings
-from control.spec import from_document
+from control.spec import stored_shift
 from control.telemetry import LoopMetrics, LoopObserver
 from control.wiring import SystemClock, Told, facts, ledger, prometheus
 from mesh.traffic import RouteRef
@@ -133,7 +133,7 @@ class ClusterController:
 
     async def _affected(self, change: RouteRef | None) -> Iterable[ShiftKey]:
         stored = await self.store.list()
-        targets = {(each.namespace, each.name): from_document(each.spec).target.routes for each in stored}
+        targets = {(each.namespace, each.name): stored_shift(each.spec).target.routes for each in stored}
         return concerned(targets, change)
 
 

@@ -19,13 +19,14 @@ from control.engine.command import Command
 from control.engine.commands import accept_deletion
 from control.engine.phase import FINISHED, Phase
 from control.engine.state import ShiftState, new_state
+from control.engine.state_json import state_of
 from control.engine.status import status
 from control.errors import Conflict, InvariantBroken, NotFound, Refused, Unavailable
 from control.loop.commands import accept
 from control.loop.feed import ChangeFeed, ShiftKey
 from control.loop.troubles import Trouble
 from control.ports import Clock, Documents, History, Store, Stored
-from control.spec import OnDelete, TrafficShift, from_document, read_draft, to_document
+from control.spec import OnDelete, TrafficShift, read_draft, stored_shift, to_document
 
 TRIES = 10
 MAX_TEXT_BYTES = 256 * 1024
@@ -95,7 +96,7 @@ class Shifts:
     async def baseline(self, namespace: str, name: str) -> Mapping[str, Any]:
         """Raises NotFound, Refused when the shift names none, Unavailable."""
         stored = await self._stored(namespace, name)
-        return await baseline(self.past, from_document(stored.spec), _state(stored))
+        return await baseline(self.past, stored_shift(stored.spec), _state(stored))
 
     async def apply(self, text: bytes, source: str, *, dry_run: bool = False) -> ApplyResult:
         """Raises SpecError, Refused."""
@@ -126,7 +127,7 @@ class Shifts:
         state = _state(stored) if stored is not None else None
         if state is not None and state.deleting:
             raise Refused(f"{shift.namespace}/{shift.name} is being deleted", hint="apply it again when it is gone")
-        admit(shift, [from_document(each.spec) for each in await self.store.list()], state)
+        admit(shift, [stored_shift(each.spec) for each in await self.store.list()], state)
         spec = to_document(shift)
         if stored is not None and stored.spec == spec:
             return ApplyResult(self._document(stored), "unchanged")
@@ -143,7 +144,7 @@ class Shifts:
         if not state.deleting:
             marked = replace(stored, state=accept_deletion(state).to_json())
             await self._save(marked, dry_run=dry_run)
-        return _said(_what_deletion_does(from_document(stored.spec), state), dry_run=dry_run)
+        return _said(_what_deletion_does(stored_shift(stored.spec), state), dry_run=dry_run)
 
     async def _discard(self, stored: Stored, broken: InvariantBroken, *, dry_run: bool) -> str:
         """Deletes a shift whose state nobody can act on."""
@@ -190,7 +191,7 @@ class Shifts:
         key = (stored.namespace, stored.name)
         trouble = self.looks.trouble(key)
         try:
-            found = status(from_document(stored.spec), _state(stored), self.now())
+            found = status(stored_shift(stored.spec), _state(stored), self.now())
         except InvariantBroken as broken:
             found = {"phase": Phase.FAILED.value, "reason": broken.message, "conditions": []}
         document = {**stored.spec, "status": _with_trouble(found, trouble) if trouble else found}
@@ -207,7 +208,7 @@ async def _retried(operation: Callable[[], Awaitable[T]]) -> T:
 
 
 def _state(stored: Stored) -> ShiftState:
-    return ShiftState.from_json(stored.state)
+    return state_of(stored.state)
 
 
 def _watched(key: ShiftKey, namespace: str, name: str) -> bool:

@@ -7,9 +7,9 @@ from typing import Any
 
 from control.engine import commands
 from control.engine.command import Command
-from control.engine.state import ShiftState
+from control.engine.state_json import StateJson, state_of
 from control.ports import Stored
-from control.spec import from_document
+from control.spec import stored_shift
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +22,6 @@ class Accepted:
 
 def accept(stored: Stored, command: Command, now: datetime) -> Accepted:
     """Takes the command at `now`. Raises: Refused with what to do instead, InvariantBroken."""
-    shift = from_document(stored.spec)
-    taken = commands.accept(shift, ShiftState.from_json(stored.state), replace(command, at=now))
-    return Accepted(taken.state.to_json(), taken.sentence)
+    shift = stored_shift(stored.spec)
+    taken = commands.accept(shift, state_of(stored.state), replace(command, at=now))
+    return Accepted(StateJson(taken.state), taken.sentence)

@@ -25,12 +25,13 @@ from control.engine.notice import notice
 from control.engine.phase import FINISHED, Phase
 from control.engine.settle import settled
 from control.engine.state import ShiftState
+from control.engine.state_json import StateJson, state_of
 from control.errors import Conflict, TidegateError
 from control.loop.observe import Look, look
 from control.loop.ports import Ports
 from control.loop.write import Written, confirmed, patches, shown, write
 from control.ports import Stored
-from control.spec import TrafficShift, from_document
+from control.spec import TrafficShift, stored_shift
 
 __all__ = ["Outcome", "Ports", "reconcile", "weighed"]
 
@@ -56,7 +57,7 @@ async def reconcile(ports: Ports, key: tuple[str, str], now: datetime) -> Outcom
     stored = await ports.store.load(*key)
     if stored is None:
         return Outcome(AT_REST, changed=False, gone=True)
-    shift, before = from_document(stored.spec), ShiftState.from_json(stored.state)
+    shift, before = stored_shift(stored.spec), state_of(stored.state)
     seen = await look(ports, shift, before, now)
     known = weighed(shift, before, seen, now)
     judged = judge(shift, known, seen.seen, now)
@@ -97,7 +98,7 @@ async def _save(ports: Ports, stored: Stored, before: ShiftState, after: ShiftSt
     if after == before:
         return stored.version
     return await ports.store.save(
-        stored.namespace, stored.name, spec=stored.spec, state=after.to_json(), expect=stored.version
+        stored.namespace, stored.name, spec=stored.spec, state=StateJson(after), expect=stored.version
     )
 
 

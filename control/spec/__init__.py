@@ -14,7 +14,7 @@ from control.spec.metric import (
     Unit,
     UserMetric,
 )
-from control.spec.parse import from_document, parse_shift
+from control.spec.parse import from_document, parse_shift, stored_shift
 from control.spec.shift import (
     Change,
     Mode,
@@ -57,5 +57,6 @@ __all__ = [
     "from_document",
     "parse_shift",
     "read_draft",
+    "stored_shift",
     "to_document",
 ]

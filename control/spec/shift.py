@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any
 
 from control.spec.metric import DEFAULT_METRICS, Metric
@@ -139,11 +140,16 @@ class TrafficShift:
     @property
     def generation(self) -> str:
         """A digest of the spec; any change of what is asked for changes it."""
-        text = json.dumps(to_document(self)["spec"], sort_keys=True)
-        return hashlib.sha256(text.encode()).hexdigest()[:16]
+        return _digest(self)
 
     def split(self, share: Fraction) -> TrafficSplit:
         return TrafficSplit(self.host, self.stable, self.canary, share)
+
+
+@lru_cache(maxsize=4096)
+def _digest(shift: TrafficShift) -> str:
+    text = json.dumps(to_document(shift)["spec"], sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 def full_host(host: str, namespace: str) -> str:

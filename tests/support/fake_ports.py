@@ -4,6 +4,7 @@ Nothing here waits. Requests are split by the share that the proxies have *ackno
 test sets, both by exact accumulation instead of chance, so that every run of a scenario is the same run.
 """
 
+import json
 import math
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -334,7 +335,9 @@ class _Store:
         found = self.world.stored.get((namespace, name))
         if (found.version if found else 0) != expect:
             raise Conflict("somebody else has written")
-        self.world.stored[namespace, name] = Stored(namespace, name, spec, state, expect + 1)
+        self.world.stored[namespace, name] = Stored(
+            namespace, name, spec, json.loads(json.dumps(dict(state))), expect + 1
+        )
         self.world.kill("save", "after")
         return expect + 1
 

@@ -7,12 +7,13 @@ counters of the proxies are cumulative, so that the gap is one larger increment,
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, fields
 from datetime import datetime, timedelta
 from fractions import Fraction
 from typing import Any
 
 from control.adapters.kubernetes.api import Json
+from control.engine.state import ShiftState
 
 EVERY = timedelta(seconds=30)
 HISTORY_KEPT = 50
@@ -20,6 +21,7 @@ COUNTED = frozenset(
     {"cursor", "watched", "tide", "sums", "flow", "window", "seen", "steps", "breaches", "outbox", "decision", "guard"}
 )
 """Fields of the state that grow with each look. A decision's numbers do too; its cause is what counts."""
+DECIDED = tuple(each.name for each in fields(ShiftState) if each.name not in COUNTED)
 PATH = "/status"
 
 
@@ -28,20 +30,21 @@ class Checkpoint:
     """What was written last: its number, the state in it, and when. Number 0: nothing yet."""
 
     number: int = 0
-    state: Mapping[str, Any] = field(default_factory=dict)
+    state: ShiftState | None = None
     at: datetime | None = None
 
 
-def is_due(last: Checkpoint, state: Mapping[str, Any], now: datetime) -> bool:
+def is_due(last: Checkpoint, state: ShiftState, now: datetime) -> bool:
     """Must the state be written now?"""
-    return last.at is None or decided(last.state) != decided(state) or now - last.at >= EVERY
+    if last.at is None or last.state is None:
+        return True
+    return decided(last.state) != decided(state) or now - last.at >= EVERY
 
 
-def decided(state: Mapping[str, Any]) -> Mapping[str, Any]:
+def decided(state: ShiftState) -> tuple[Any, ...]:
     """The state without what is only counted."""
-    found = {name: value for name, value in state.items() if name not in COUNTED}
-    decision = state.get("decision", {})
-    return found | {"cause": decision.get("cause"), "event": decision.get("event"), "guarded": "guard" in state}
+    decision = (state.decision.cause, state.decision.event, state.guard is not None)
+    return (*decision, *(getattr(state, name) for name in DECIDED))
 
 
 def patch(last: Checkpoint, resource_version: str, status: Json, *, exists: bool) -> list[Json]:

@@ -20,7 +20,17 @@ from zlib import crc32
 import structlog
 
 from control.adapters.kubernetes.istiod import Istiods
-from control.adapters.kubernetes.syncz import Synced, Weights, expected, routes_of, runs, runs_another, synced
+from control.adapters.kubernetes.syncz import (
+    Dumped,
+    Synced,
+    Weights,
+    dumped,
+    expected,
+    routes_of,
+    runs,
+    runs_another,
+    synced,
+)
 from control.errors import TidegateError
 from control.ports import Acknowledgement, Documents
 from mesh.istio.weights import RouteView, WeightPatch
@@ -28,8 +38,11 @@ from mesh.traffic import RouteRef
 
 SAMPLE = 24
 STALE_FOR_S = 2.0
+DUMP_FRESH_S = 0.1
 SCALE, MOST_WEIGHT = 10, 1_000_000_000
 RouteName = tuple[str, str]
+ProxyKey = tuple[str, str]
+"""Replica and name."""
 
 
 @dataclass(slots=True)
@@ -47,6 +60,29 @@ class Known:
     written_again: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A dump that was asked for: of a proxy as it was then. Units: `at` is seconds of the monotonic clock."""
+
+    proxy: Synced
+    at: float
+    answer: asyncio.Future[Dumped | None]
+
+    def holds(self, proxy: Synced, now: float) -> bool:
+        """A dump of the version that the proxy has acknowledged holds until it is sent another: hundreds of shifts ask
+        for the same. Any other holds for a moment.
+        """
+        if self.proxy != proxy:
+            return False
+        if not self.answer.done():
+            return True
+        if self.answer.cancelled() or self.answer.exception() is not None:
+            return False
+        found = self.answer.result()
+        conclusive = found is not None and proxy.in_step and proxy.acked_version in found.versions
+        return conclusive or now - self.at < DUMP_FRESH_S
+
+
 class ClusterProxies:
     """The Proxies port. `before_write` is called by whoever writes, right before it does."""
 
@@ -56,6 +92,7 @@ class ClusterProxies:
         self._log: Any = structlog.get_logger("control")
         self._known: dict[RouteRef, Known] = {}
         self._nonces: dict[RouteName, Mapping[str, str]] = {}
+        self._dumps: dict[ProxyKey, Asked] = {}
 
     async def before_write(self, ref: RouteRef) -> None:
         """Remembers which nonces were sent until now. Who can't be asked is asked again later."""
@@ -73,6 +110,7 @@ class ClusterProxies:
         if view.revision != revision:
             return Acknowledgement(ref, revision, frozenset(), frozenset(), current=False)
         proxies = await self._proxies()
+        self._dumps = {key: each for key, each in self._dumps.items() if key in proxies}
         known = self._revision(ref, revision)
         fresh = {
             key: each for key, each in _sampled(proxies).items() if key[1] not in known.running or not each.in_step
@@ -102,8 +140,8 @@ class ClusterProxies:
         }
 
     async def _look(self, known: Known, ref: RouteRef, key: tuple[str, str], proxy: Synced, wanted: Weights) -> None:
-        replica, name = key
-        dump = await self._istiods.config_dump(replica, name)
+        name = key[1]
+        dump = await self._dumped(key, proxy)
         if dump is None:  # it has left, or is only coming: what is known of it stays, and it has acknowledged nothing
             known.running.discard(name)
             return
@@ -114,6 +152,17 @@ class ClusterProxies:
         (known.running.add if runs_it else known.running.discard)(name)
         is_stale = is_new and bool(known.before) and runs_another(proxy, found, wanted)
         (known.stale.add if is_stale else known.stale.discard)(name)
+
+    async def _dumped(self, key: ProxyKey, proxy: Synced) -> Dumped | None:
+        """What the proxy's routes are."""
+        now, asked = time.monotonic(), self._dumps.get(key)
+        if asked is None or not asked.holds(proxy, now):
+            asked = self._dumps[key] = Asked(proxy, now, asyncio.ensure_future(self._ask(key)))
+        return await asyncio.shield(asked.answer)
+
+    async def _ask(self, key: ProxyKey) -> Dumped | None:
+        dump = await self._istiods.config_dump(*key)
+        return None if dump is None else dumped(dump)
 
     async def _mend(self, known: Known, view: RouteView) -> None:
         """Writes the same weights in another scale once istiod has been sending old ones for a while."""

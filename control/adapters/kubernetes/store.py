@@ -16,11 +16,12 @@ from control.adapters.kubernetes.checkpoint import Checkpoint, is_due, kept, pat
 from control.adapters.kubernetes.informer import Informer, Key
 from control.adapters.kubernetes.notes import FINALIZER, document_of, finalizer_patch, finalizers
 from control.engine.state import ShiftState, new_state
+from control.engine.state_json import state_of
 from control.engine.status import status
-from control.errors import Conflict, NotFound, Refused, Rejected, SpecError
+from control.errors import Conflict, InvariantBroken, NotFound, Refused, Rejected, SpecError
 from control.loop.troubles import Trouble
 from control.ports import Clock, Stored
-from control.spec import TrafficShift, from_document, to_document
+from control.spec import TrafficShift, from_document, stored_shift, to_document
 
 MayWrite = Callable[[], bool]
 Recorded = Callable[[Key, Sequence[Mapping[str, Any]]], None]
@@ -91,7 +92,7 @@ class ClusterStore:
             entry = self._expected(key, expect)
             if spec != entry.spec:
                 raise Refused("the spec of a TrafficShift is written to its object", hint="kubectl apply")
-            if is_due(entry.last, state, self._clock.now()):
+            if is_due(entry.last, state_of(state), self._clock.now()):
                 await self._write(key, entry, state)
             entry.state = state  # only now: what is not known to be written must not be acted on
             entry.version = self._next()
@@ -172,8 +173,8 @@ class ClusterStore:
         found = item.get("status") or {}
         spec, mistakes = _accepted(item, found.get("accepted"))
         number, state = int(found.get("checkpoint", 0)), found.get("state")
-        known = state if state else new_state(from_document(spec)).to_json()
-        last = Checkpoint(number, state or {}, self._clock.now() if state else None)
+        known = state if state else new_state(stored_shift(spec)).to_json()
+        last = Checkpoint(number, _known(state), self._clock.now() if state else None)
         history = list(found.get("history") or ())
         return Entry(item, spec, known, self._next(), last, history, found.get("lastCommand") or {}, mistakes)
 
@@ -203,7 +204,7 @@ class ClusterStore:
             self._shifts.seen(await self._api.get(TRAFFIC_SHIFTS, *key))
             raise
         self.writes += 1
-        entry.last = Checkpoint(number, state, now)
+        entry.last = Checkpoint(number, state_of(state), now)
         self._shifts.seen(item)
         current = self._shifts.get(*key)
         entry.item = current if current is not None else entry.item
@@ -218,17 +219,25 @@ class ClusterStore:
             return await self._api.patch(TRAFFIC_SHIFTS, *key, bare, subresource="status")
 
     def _status(self, entry: Entry, state: Mapping[str, Any]) -> Json:
-        shift = from_document(entry.spec)
-        found = status(shift, ShiftState.from_json(state), self._clock.now())
+        shift = stored_shift(entry.spec)
+        found = status(shift, state_of(state), self._clock.now())
         conditions = [*found["conditions"], *_conditions(entry)]
         history = kept(entry.history, state.get("outbox", ()))  # what a status tells of is in its history too
-        own = {"state": state, "history": history, "accepted": entry.spec}
+        own = {"state": dict(state), "history": history, "accepted": entry.spec}
         command = {"lastCommand": entry.command} if entry.command else {}
         return {**found, **printed(found), "conditions": conditions, **own, **command}
 
     def _next(self) -> int:
         self._versions += 1
         return self._versions
+
+
+def _known(state: Json | None) -> ShiftState | None:
+    """The state that another controller left; None for none, and for one that can't be read, which is never written."""
+    try:
+        return ShiftState.from_json(state) if state else None
+    except InvariantBroken:
+        return None
 
 
 def _bare(status: Json) -> Json:

@@ -5,8 +5,9 @@ is the push's version and a UUID. `/debug/config_dump` shows what a proxy's rout
 runs a document's weights when the version that it acknowledged last is the one whose routes have them.
 """
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from control.adapters.kubernetes.api import Json
@@ -37,6 +38,23 @@ class Synced:
 
 
 @dataclass(frozen=True, slots=True)
+class Held:
+    """One route in a configuration dump: its name, the version of the configuration that it is in, its weights."""
+
+    name: str
+    version: str
+    weights: Weights
+
+
+@dataclass(frozen=True, slots=True)
+class Dumped:
+    """What a dump has of each VirtualService ("namespace/name"), and of which versions its configurations are."""
+
+    routes: Mapping[str, Sequence[Held]] = field(default_factory=dict)
+    versions: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
 class Routes:
     """One proxy's routes of one document: the version they are of, and the weights of each."""
 
@@ -50,16 +68,25 @@ def synced(answer: Iterable[Json]) -> dict[str, Synced]:
     return {each.proxy: each for each in found if each.sent}
 
 
-def routes_of(dump: Json, ref: RouteRef) -> Routes:
-    """What a configuration dump has of a VirtualService's route."""
-    path = f"/namespaces/{ref.namespace}/virtual-service/{ref.virtual_service}"
-    version, weights = "", []
+def dumped(dump: Json) -> Dumped:
+    """All that a configuration dump has of VirtualServices."""
+    found: dict[str, list[Held]] = defaultdict(list)
+    versions = set()
     for held in _route_configurations(dump):
+        version = str(held.get("versionInfo", ""))
+        versions.add(version)
         for route in _routes(held):
-            if _config(route).endswith(path) and _is_named(route, ref.route):
-                version = str(held.get("versionInfo", ""))
-                weights.append(_weights(route.get("route", {})))
-    return Routes(version, tuple(weights))
+            of, _, name = _config(route).rpartition("/virtual-service/")
+            weights = _weights(route.get("route", {}))
+            found[f"{of.rpartition('/')[2]}/{name}"].append(Held(str(route.get("name", "")), version, weights))
+    return Dumped(dict(found), frozenset(versions))
+
+
+def routes_of(found: Dumped, ref: RouteRef) -> Routes:
+    """What a dump has of a VirtualService's route."""
+    document = found.routes.get(f"{ref.namespace}/{ref.virtual_service}", ())
+    held = [each for each in document if _is_named(each.name, ref.route)]
+    return Routes(held[-1].version if held else "", tuple(each.weights for each in held))
 
 
 def _route_configurations(dump: Json) -> Sequence[Json]:
@@ -80,9 +107,9 @@ def _config(route: Json) -> str:
     return str(route.get("metadata", {}).get("filterMetadata", {}).get("istio", {}).get("config", ""))
 
 
-def _is_named(route: Json, name: str | None) -> bool:
+def _is_named(route: str, name: str | None) -> bool:
     """A match's name is appended to its route's."""
-    return name is None or route.get("name") == name or str(route.get("name", "")).startswith(f"{name}.")
+    return name is None or route == name or route.startswith(f"{name}.")
 
 
 def _weights(action: Json) -> Weights:

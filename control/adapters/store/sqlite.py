@@ -172,7 +172,7 @@ def _spec_text(namespace: str, name: str, spec: Mapping[str, Any]) -> str:
 
 
 def _state_text(namespace: str, name: str, state: Mapping[str, Any]) -> str:
-    text = _text(state)
+    text = _text(dict(state))
     if (size := len(text.encode())) > MAX_VALUE_BYTES:
         raise InvariantBroken(f"the state of {namespace}/{name} has {size} bytes, {MAX_VALUE_BYTES} is the limit")
     return text

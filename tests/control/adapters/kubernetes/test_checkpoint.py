@@ -1,6 +1,8 @@
 """What of a shift is written to its object's status, and when."""
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from fractions import Fraction
 from typing import Any
 
 import pytest
@@ -15,29 +17,38 @@ from control.adapters.kubernetes.checkpoint import (
     percent,
     printed,
 )
+from control.engine.codec import Numbers
+from control.engine.cursor import Cursor
+from control.engine.decision import Cause, Decision
+from control.engine.phase import Event
+from control.engine.state import Guard, Intent, Window
+from tests.support.situations import state
 
 NOW = datetime(2026, 5, 1, tzinfo=UTC)
-STATE: dict[str, Any] = {"phase": "Progressing", "share": "1/10", "cursor": "a", "decision": {"cause": "Insufficient"}}
+STATE = state(decision=Decision(Cause.INSUFFICIENT))
 LAST = Checkpoint(3, STATE, NOW)
 
 
 @pytest.mark.parametrize(
-    ("state", "later", "due"),
+    ("changes", "later", "due"),
     [
-        (STATE, timedelta(0), False),
-        (STATE | {"cursor": "b", "tide": "c", "window": {}}, timedelta(0), False),
-        (STATE | {"decision": {"cause": "Insufficient", "facts": {"n": "9"}}}, timedelta(0), False),
-        (STATE | {"decision": {"cause": "HarmFound"}}, timedelta(0), True),
-        (STATE | {"share": "1/5"}, timedelta(0), True),
-        (STATE | {"intent": {"id": 4}}, timedelta(0), True),
-        (STATE | {"commands": ["x"]}, timedelta(0), True),
-        (STATE | {"guard": {"limit": 0.1}}, timedelta(0), True),
-        (STATE | {"cursor": "b"}, EVERY, True),
+        ({}, timedelta(0), False),
+        ({"cursor": Cursor(), "tide": Numbers(), "window": Window()}, timedelta(0), False),
+        ({"decision": Decision(Cause.INSUFFICIENT, facts={"n": "9"})}, timedelta(0), False),
+        ({"decision": Decision(Cause.HARM_FOUND)}, timedelta(0), True),
+        ({"decision": Decision(Cause.INSUFFICIENT, Event.ADVANCE)}, timedelta(0), True),
+        ({"share": Fraction(1, 5)}, timedelta(0), True),
+        ({"intent": Intent(4, Fraction(1, 5), NOW)}, timedelta(0), True),
+        ({"commands": ("x",)}, timedelta(0), True),
+        ({"guard": Guard(0.1)}, timedelta(0), True),
+        ({"cursor": Cursor()}, EVERY, True),
     ],
-    ids=["same", "counted", "facts", "cause", "share", "intent", "command", "guard begins", "long ago"],
+    ids=["same", "counted", "facts", "cause", "event", "share", "intent", "command", "guard begins", "long ago"],
 )
-def test_what_was_decided_is_due_at_once_and_what_was_counted_in_time(state: Any, later: timedelta, due: bool) -> None:
-    assert is_due(LAST, state, NOW + later) is due
+def test_what_was_decided_is_due_at_once_and_what_was_counted_in_time(
+    changes: dict[str, Any], later: timedelta, due: bool
+) -> None:
+    assert is_due(LAST, replace(STATE, **changes), NOW + later) is due
 
 
 def test_the_first_is_always_due() -> None:

@@ -1,5 +1,6 @@
 """Which proxies hold a route and run its weights, where istiods answer late, old, or not at all."""
 
+import asyncio
 from fractions import Fraction
 from typing import Any
 
@@ -27,6 +28,7 @@ class Cluster:
         self.applied: list[WeightPatch] = []
         self.dumped: list[str] = []
         self.error: Unavailable | None = None
+        self.broken: Unavailable | None = None
 
     def says(self, proxy: str, sent: str, acked: str, **weights: int) -> None:
         self.nonces[proxy], self.weights[proxy] = (sent, acked), weights
@@ -53,6 +55,8 @@ class Cluster:
 
     async def config_dump(self, _replica: str, proxy: str) -> Any:
         self.dumped.append(proxy)
+        if self.broken:
+            raise self.broken
         weights = self.weights[proxy]
         if weights is None:
             return None
@@ -169,3 +173,37 @@ def test_another_scale_is_the_same_split(weights: tuple[int, ...], scaled: tuple
 
 def test_a_single_destination_has_no_scale() -> None:
     assert rescaled(view(held(item(100)), REF)) is None
+
+
+async def test_many_shifts_share_one_dump_of_what_is_acknowledged(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "DUMP_FRESH_S", 0.0)
+    cluster = Cluster(90, 10)
+    cluster.says("a", "v/2", "v/2", v1=100)
+    cluster.says("b", "v/2", "v/2")
+    proxies = asked(cluster)
+    for _ in range(3):
+        await answer(proxies)
+    assert sorted(cluster.dumped) == ["a", "b", "b", "b"]
+    cluster.says("a", "v/3", "v/2", v1=100)
+    await answer(proxies)
+    await answer(proxies)
+    assert cluster.dumped.count("a") == 3
+
+
+async def test_a_dump_under_way_or_of_this_moment_serves_all_that_ask() -> None:
+    cluster = Cluster(90, 10)
+    cluster.says("a", "v/3", "v/2", v1=100)
+    proxies = asked(cluster)
+    await asyncio.gather(*(answer(proxies) for _ in range(5)))
+    assert cluster.dumped == ["a"]
+
+
+async def test_a_dump_that_failed_is_asked_for_again() -> None:
+    cluster = Cluster(90, 10)
+    cluster.says("a", "v/2", "v/2", v1=90, v2=10)
+    proxies = asked(cluster)
+    cluster.broken = Unavailable("reset")
+    with pytest.raises(Unavailable):
+        await answer(proxies)
+    cluster.broken = None
+    assert await answer(proxies) == ({"a"}, {"a"})

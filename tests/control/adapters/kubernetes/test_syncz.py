@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from control.adapters.kubernetes.routes import held, view
-from control.adapters.kubernetes.syncz import Routes, Synced, expected, routes_of, runs, synced
+from control.adapters.kubernetes.syncz import Routes, Synced, dumped, expected, routes_of, runs, synced
 from mesh.traffic import RouteRef
 from tests.control.adapters.kubernetes.test_routes import item
 
@@ -50,7 +50,7 @@ def test_proxies_without_routes_are_none() -> None:
     ids=["weighted", "single", "a match of it", "another route", "another document", "nothing"],
 )
 def test_a_routes_weights_are_found_in_a_dump(found: dict[str, Any], weights: Any) -> None:
-    assert routes_of(found, RouteRef("shop", "cart", "primary")).weights == weights
+    assert routes_of(dumped(found), RouteRef("shop", "cart", "primary")).weights == weights
 
 
 def test_what_a_document_asks_for_leaves_out_who_gets_nothing() -> None:
