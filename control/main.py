@@ -10,6 +10,7 @@ import contextlib
 import json
 import signal
 import sys
+from collections.abc import Coroutine
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,7 @@ from control.api.access import loopback, read_or_make_token
 from control.api.server import ControlServer
 from control.errors import TidegateError
 from control.folder import private_folder
+from control.health import Health
 from control.settings import Settings, settings, state_dir_option
 from control.telemetry import configure_logs
 from control.wiring import controller
@@ -60,10 +62,11 @@ async def serve(chosen: Settings) -> None:
             log.warning("state kept aside", notice=notice)
         server = ControlServer(parts.shifts, listen=chosen.listen, token=token, version=version("tidegate"))
         await server.start()
-        metrics = parts.metrics.serve(loopback(chosen.metrics), parts.runner.waiting) if chosen.metrics else None
+        health = Health()
+        metrics = _metrics(parts, loopback(chosen.metrics), health) if chosen.metrics else None
         _say({"ready": True, "listen": server.address, "metrics": metrics, "notices": list(parts.notices)})
         try:
-            await _until(stop, parts.run())
+            await _until(stop, _with_a_pulse(parts.run(), health))
         finally:
             await server.stop(chosen.drain_s)
             log.info("stopped")
@@ -74,10 +77,24 @@ async def serve_cluster(chosen: Settings) -> None:
     log = structlog.get_logger("control")
     stop = _stop_signal()
     async with cluster_controller(chosen) as parts:
-        metrics = parts.metrics.serve(chosen.metrics, parts.runner.waiting) if chosen.metrics else None
+        health = Health(parts.waits_for)
+        metrics = _metrics(parts, chosen.metrics, health) if chosen.metrics else None
         _say({"ready": True, "kubernetes": parts.server, "metrics": metrics, "notices": list(parts.notices)})
-        await _until(stop, parts.run())
+        await _until(stop, _with_a_pulse(parts.run(), health))
         log.info("stopped")
+
+
+def _metrics(parts: Any, address: str, health: Health) -> str:
+    where: str = parts.metrics.serve(address, parts.runner.waiting, health)
+    return where
+
+
+async def _with_a_pulse(work: Coroutine[Any, Any, None], health: Health) -> None:
+    pulse = asyncio.ensure_future(health.run())
+    try:
+        await work
+    finally:
+        pulse.cancel()
 
 
 async def _until(stop: asyncio.Event, work: Any) -> None:

@@ -10,9 +10,9 @@ from collections.abc import Callable
 from typing import Any
 
 import structlog
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, start_http_server
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, make_wsgi_app
 
-from control.errors import StartFailed
+from control.health import Health, serve, with_health
 from control.loop.feed import ChangeFeed, ShiftKey
 from control.loop.runner import Outcome
 from control.loop.troubles import Trouble
@@ -54,15 +54,10 @@ class LoopMetrics:
         )
         self.waiting = Gauge("tidegate_shifts_waiting", texts["tidegate_shifts_waiting"], registry=self.registry)
 
-    def serve(self, address: str, waiting: Callable[[], int]) -> str:
-        """Serves them at host:port until the process ends; says where. Raises StartFailed when the port is taken."""
-        host, _, port = address.rpartition(":")
+    def serve(self, address: str, waiting: Callable[[], int], health: Health) -> str:
+        """Serves them, and the probes, at host:port until the process ends; says where. Raises StartFailed."""
         self.waiting.set_function(waiting)
-        try:
-            server, _ = start_http_server(int(port), addr=host, registry=self.registry)
-        except OSError as error:
-            raise StartFailed(f"{address} can't be listened on: {error}", hint="is the port taken?") from error
-        return f"{host}:{server.server_port}"
+        return serve(with_health(make_wsgi_app(self.registry), health), address)
 
 
 class LoopObserver:

@@ -116,6 +116,10 @@ class ClusterController:
                 group.create_task(informer.run())
             group.create_task(self.leadership.run(self._lead))
 
+    def waits_for(self) -> str:
+        """What of the cluster is not known yet; nothing when all is."""
+        return ", ".join(each.of for each in self.known.all() if not each.listed)
+
     async def _lead(self) -> None:
         for informer in self.known.all():
             await informer.ready()

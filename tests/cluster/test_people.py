@@ -14,6 +14,7 @@ from tests.support.cluster_story import Scene
 from tests.support.control_story import load
 
 pytestmark = pytest.mark.cluster
+BY = "tidegate.dev/command-by=admin"
 STEPS: dict[str, Any] = {"kind": "steps", "steps": ["10%", "40%", "100%"], "hold": "3s"}
 
 
@@ -66,7 +67,7 @@ async def test_writers_without_end_keep_no_rollback_from_happening(stage: Scene)
         writers = [asyncio.ensure_future(_annotate(stage, number)) for number in range(8)]
         try:
             command = json.dumps({"id": "back", "verb": "rollback"})
-            await stage.cluster.kubectl_run("annotate", "trafficshift", "echo", f"tidegate.dev/command={command}")
+            await stage.cluster.kubectl_run("annotate", "trafficshift", "echo", f"tidegate.dev/command={command}", BY)
             done = await stage.told(ended, "it is rolled back")
         finally:
             for each in writers:

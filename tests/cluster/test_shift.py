@@ -62,9 +62,10 @@ async def test_a_command_is_taken_from_its_annotation_and_answered(stage: Scene)
         await stage.apply_shift(strategy={"kind": "steps", "steps": ["10%", "50%", "100%"], "hold": "1h"})
         await stage.told(lambda status: status["step"] == 1, "the first step")
         command = json.dumps({"id": "one", "verb": "rollback", "reason": "a test"})
-        await stage.cluster.kubectl_run("annotate", "trafficshift", "echo", f"tidegate.dev/command={command}")
+        notes = (f"tidegate.dev/command={command}", "tidegate.dev/command-by=admin")
+        await stage.cluster.kubectl_run("annotate", "trafficshift", "echo", *notes)
         done = await stage.told(ended, "it is rolled back")
         assert (done["phase"], done["outcome"]) == ("RolledBack", "Commanded")
         assert done["lastCommand"]["id"] == "one"
         assert not done["lastCommand"]["refused"]
-        assert any("somebody (claimed)" in entry["actor"] for entry in done["history"])
+        assert any("admin (verified)" in entry["actor"] for entry in done["history"])

@@ -50,7 +50,7 @@ async def test_a_shift_is_applied_looked_at_moved_and_deleted(stage: Scene, tmp_
         await stage.told(lambda status: status["share"]["acknowledged"] == "1/2", "50 % is in force")
         code, out, error = await tidegate(stage, "history", "echo")
         assert "looks good" in out
-        assert "admin (claimed)" in out
+        assert "admin (verified)" in out
         assert (await tidegate(stage, "rollback", "echo", "--dry-run"))[0] == 0
         assert (await tidegate(stage, "rollback", "echo"))[0] == 0
         code, _, error = await tidegate(stage, "wait", "echo", "--for", "rolled-back", "--timeout", "60s")

@@ -105,7 +105,7 @@ class Scene:
         place = self.cluster.places
         settings = {
             "TIDEGATE_KUBERNETES": str(place.kubeconfig),
-            "TIDEGATE_KUBE_CONTEXT": "admin",
+            "TIDEGATE_KUBE_CONTEXT": "controller",
             "TIDEGATE_PROMETHEUS_URL": self.prometheus_url,
             "TIDEGATE_PROMETHEUS_SCRAPE_S": str(SCRAPE_S),
             "TIDEGATE_ISTIOD": f"http://{place.istiod_monitoring}",

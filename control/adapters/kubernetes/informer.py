@@ -38,6 +38,16 @@ class Informer(Generic[T]):
         self.relisted = 0
 
     @property
+    def of(self) -> str:
+        """Which kind it is about."""
+        return self._kind.plural
+
+    @property
+    def listed(self) -> bool:
+        """Has the first list come?"""
+        return self._listed.is_set()
+
+    @property
     def objects(self) -> Mapping[Key, T]:
         """What is known. Empty until the first list has come."""
         return self._found

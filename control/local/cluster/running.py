@@ -19,7 +19,10 @@ from control.local.system import own_net, usual_net
 from mesh.process import Supervisor
 
 Report = Callable[[str], None]
-OUR_CRD = Path(mesh.__file__).parent / "manifests" / "kubernetes" / "base" / "crd.yaml"
+MANIFESTS = Path(mesh.__file__).parent / "manifests" / "kubernetes"
+OUR_CRD = MANIFESTS / "base" / "crd.yaml"
+RIGHTS = ("base/rights.yaml", "cluster/binding.yaml", "base/policies.yaml")
+"""What the controller may do, and what its rights alone can't say: the same files that a real cluster gets."""
 NAMESPACES = ("istio-system", "tidegate-system")
 
 
@@ -80,3 +83,5 @@ async def _fill(cluster: Cluster, crds: Path) -> None:
     await cluster.apply("\n---\n".join(namespaces))
     await cluster.kubectl_run("apply", "--server-side", "-f", str(crds), "-f", str(OUR_CRD))
     await cluster.kubectl_run("wait", "--for=condition=Established", "--timeout=60s", "crd", "--all")
+    for name in RIGHTS:
+        await cluster.kubectl_run("apply", "--server-side", "-f", str(MANIFESTS / name))
