@@ -33,11 +33,9 @@ async def test_a_good_version_gets_all_traffic_and_a_bad_one_none(stage: Scene) 
         assert {stable for stable, _ in (await stage.weights()).values()} == {0}
         assert traffic.failures == []
         reasons = [entry["reason"] for entry in done["history"]]
-        assert [each for each in reasons if each in ("StepEntered", "FullEntered", "Promoted")] == [
-            *["StepEntered"] * 3,
-            "FullEntered",
-            "Promoted",
-        ]
+        moves = [each for each in reasons if each in ("StepEntered", "FullEntered", "Promoted")]
+        assert moves[-2:] == ["FullEntered", "Promoted"]
+        assert set(moves[:-2]) == {"StepEntered"}
         await stage.cluster.kubectl_run("delete", "trafficshift", "echo", "--timeout=60s")
     assert {name: without_weights(await stage.document(name)) for name in before} == before
 

@@ -6,6 +6,7 @@ from pathlib import Path
 import yaml
 
 from control.spec.crd import definition
+from tests.support.generated_chart import CHART
 
 ROOT = Path(__file__).parents[2]
 MANIFESTS = ROOT / "mesh" / "manifests"
@@ -16,7 +17,10 @@ def crd_text() -> str:
     return HEADER + yaml.safe_dump(definition(), sort_keys=False, width=120, allow_unicode=True)
 
 
-FILES: dict[str, Callable[[], str]] = {"kubernetes/base/crd.yaml": crd_text}
+FILES: dict[str, Callable[[], str]] = {
+    "kubernetes/base/crd.yaml": crd_text,
+    **{f"helm/tidegate/{name}": text for name, text in CHART.items()},
+}
 """By path below mesh/manifests."""
 
 
