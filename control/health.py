@@ -57,10 +57,10 @@ def with_health(metrics: App, health: Health) -> App:
     """Answers /healthz and /readyz; everything else is the metrics'."""
     probes = {"/healthz": health.alive, "/readyz": health.ready}
 
-    def app(environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
-        probe = probes.get(environ.get("PATH_INFO", ""))
+    def app(asked: dict[str, Any], start_response: Any) -> Iterable[bytes]:
+        probe = probes.get(asked.get("PATH_INFO", ""))
         if probe is None:
-            return metrics(environ, start_response)
+            return metrics(asked, start_response)
         status, text = probe()
         start_response(f"{status.value} {status.phrase}", [("Content-Type", "text/plain; charset=utf-8")])
         return [f"{text}\n".encode()]

@@ -47,6 +47,8 @@ KUBE = Module(
     tuple(f"k8s.io/kubernetes/cmd/{each}" for each in ("kube-apiserver", "kube-controller-manager", "kubectl")),
     flags=("-ldflags", STAMPED),
 )
+HELM = Module("helm", ("helm.sh/helm/v3/cmd/helm",))
+"""For the tests of the chart alone: a cluster does not need it."""
 
 
 def folder(module: Module, modules: Path = MODULES) -> Path:
