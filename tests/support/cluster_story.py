@@ -6,7 +6,7 @@ import json
 import os
 import signal
 import sys
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -16,6 +16,7 @@ from typing import Any
 from control.local.cluster.running import Cluster
 from mesh.lease import lease
 from tests.support.cluster_mesh import cluster_mesh
+from tests.support.cluster_tape import Tape, tape
 from tests.support.control_story import DOCUMENTS, PROCESS, ROOT, ROUTE, Stage, _backends, addresses
 from tests.support.mesh_wait import until
 from tests.support.prometheus_server import prometheus
@@ -52,15 +53,19 @@ SHIFT: dict[str, Any] = {
 
 @dataclass
 class Scene:
-    """`crew` are the controllers that run, oldest first."""
+    """`crew` are the controllers that run, oldest first. `texts` are the documents as they were applied, `tape` is all
+    that was written to them since.
+    """
 
     cluster: Cluster
     stage: Stage
     prometheus_url: str
+    tape: Tape = field(default_factory=Tape)
+    texts: Sequence[str] = ()
     crew: list[asyncio.subprocess.Process] = field(default_factory=list)
 
-    async def apply_shift(self, **spec: Any) -> None:
-        await self.cluster.apply(json.dumps({**SHIFT, "spec": SHIFT["spec"] | spec}))
+    async def apply_shift(self, name: str = "echo", **spec: Any) -> None:
+        await self.cluster.apply(json.dumps(shift(name, **spec)))
 
     async def status(self, name: str = "echo") -> Mapping[str, Any]:
         text = await self.cluster.kubectl_run("get", "trafficshift", name, "-o", "json")
@@ -100,8 +105,8 @@ class Scene:
         routes = (await self.document(name))["spec"]["http"][0]["route"]
         return tuple(each.get("weight", 0) for each in routes)
 
-    async def hire(self) -> asyncio.subprocess.Process:
-        """One more controller, which runs as the user of its service account would."""
+    async def hire(self, **more: str) -> asyncio.subprocess.Process:
+        """One more controller, which runs as the user of its service account would. `more` is of its environment."""
         place = self.cluster.places
         settings = {
             "TIDEGATE_KUBERNETES": str(place.kubeconfig),
@@ -113,16 +118,20 @@ class Scene:
             "TIDEGATE_IDENTITY": f"controller-{len(self.crew)}",
             "TIDEGATE_STATE_DIR": str(self.stage.folder / "state"),
         }
-        with (self.stage.folder / f"controller-{len(self.crew)}.log").open("wb") as log:
+        with self.log_of(len(self.crew)).open("wb") as log:
             process = await asyncio.create_subprocess_exec(
                 *(sys.executable, "-m", "control.main"),
                 cwd=ROOT,
-                env={**os.environ, **settings},
+                env={**os.environ, **settings, **more},
                 stdout=log,
                 stderr=log,
             )
         self.crew.append(process)
         return process
+
+    def log_of(self, number: int) -> Path:
+        """What a controller says, by its place in the crew."""
+        return self.stage.folder / f"controller-{number}.log"
 
     async def leader(self) -> asyncio.subprocess.Process:
         """The controller that holds the lease."""
@@ -148,6 +157,26 @@ class Scene:
                 await process.wait()
 
 
+    async def clear(self) -> None:
+        """Ready for the next story: no shift, no controller, every document as it was at first, nothing on the tape."""
+        run = self.cluster.kubectl_run
+        await self.dismiss()
+        for name in (await run("get", "trafficshift", "-o", "name")).split():
+            with contextlib.suppress(Exception):  # it may have no finalizer
+                await run("patch", name, "--type=json", '-p=[{"op":"remove","path":"/metadata/finalizers"}]')
+        await run("delete", "trafficshift", "--all", "--timeout=30s")
+        await run("delete", "lease", "tidegate", "-n", "tidegate-system", "--ignore-not-found")
+        await run("delete", "virtualservice", "--all")
+        await self.cluster.apply("\n---\n".join(self.texts))
+        self.stage.failing.clear()
+        self.tape.written.clear()
+
+
+def shift(name: str = "echo", **spec: Any) -> dict[str, Any]:
+    """The TrafficShift of these stories, with other fields of its spec."""
+    return {**SHIFT, "metadata": SHIFT["metadata"] | {"name": name}, "spec": SHIFT["spec"] | spec}
+
+
 @asynccontextmanager
 async def scene(cluster: Cluster, folder: Path, serve: Serve | None = None) -> AsyncIterator[Scene]:
     """Everything but a shift and a controller. What was applied is deleted at the end. `serve` stands behind both
@@ -162,8 +191,8 @@ async def scene(cluster: Cluster, folder: Path, serve: Serve | None = None) -> A
         ):
             entrances = ((f"{net.net}.2:8080", "echo.example.com"), (f"{net.net}.21:50051", "echo"))
             stage = Stage(folder, net.net, "", folder / "token", entrances, failing)
-            async with _counted(stage, mesh.admins) as url:
-                made = Scene(cluster, stage, url)
+            async with _counted(stage, mesh.admins) as url, tape(cluster.places.etcd) as recorded:
+                made = Scene(cluster, stage, url, recorded, texts)
                 try:
                     yield made
                 finally:
