@@ -21,7 +21,9 @@ from control.engine.begin import beginning
 from control.engine.builds import another_build
 from control.engine.decision import Cause, Decision
 from control.engine.drift import answer_to, foreign
+from control.engine.explain import unsure
 from control.engine.judge import Judged
+from control.engine.notice import in_force
 from control.engine.observation import Observation
 from control.engine.phase import FINISHED, Event, Phase
 from control.engine.plan import way_back
@@ -132,11 +134,12 @@ def _drain(at: Situation) -> Decision | None:
     if at.state.share and at.state.giving_back is not None:
         return Decision(Cause.RETURNING, until=_next_part(at.state.giving_back, at.now))
     window = at.state.window
+    told = {} if at.observes or in_force(at.state, at.seen) else unsure(at.state.share)
     drained = at.seen.readable and not at.seen.unread and window.polls > 0 and not window.reaches_canary
     if drained or at.state.deleting or at.observes:
-        return Decision(Cause.ROLLED_BACK, Event.DRAINED)
+        return Decision(Cause.ROLLED_BACK, Event.DRAINED, told)
     facts = {"last": str(window.last_canary), "readable": "yes" if at.seen.readable else ""}
-    return Decision(Cause.AWAITING_DRAIN, facts=facts)
+    return Decision(Cause.AWAITING_DRAIN, facts=facts | told)
 
 
 def _rest(at: Situation) -> Decision | None:

@@ -17,7 +17,7 @@ from control.local.cluster.running import Cluster
 from mesh.lease import lease
 from tests.support.cluster_mesh import cluster_mesh
 from tests.support.cluster_tape import Tape, tape
-from tests.support.control_story import DOCUMENTS, PROCESS, ROOT, ROUTE, Stage, _backends, addresses
+from tests.support.control_story import DOCUMENTS, PROCESS, ROOT, ROUTE, Stage, _backends, addresses, load
 from tests.support.mesh_wait import until
 from tests.support.prometheus_server import prometheus
 from tests.support.simulated_istio_stats import SimulatedIstioStats, simulated_istio_stats
@@ -156,7 +156,6 @@ class Scene:
                     process.kill()
                 await process.wait()
 
-
     async def clear(self) -> None:
         """Ready for the next story: no shift, no controller, every document as it was at first, nothing on the tape."""
         run = self.cluster.kubectl_run
@@ -166,10 +165,17 @@ class Scene:
                 await run("patch", name, "--type=json", '-p=[{"op":"remove","path":"/metadata/finalizers"}]')
         await run("delete", "trafficshift", "--all", "--timeout=30s")
         await run("delete", "lease", "tidegate", "-n", "tidegate-system", "--ignore-not-found")
-        await run("delete", "virtualservice", "--all")
-        await self.cluster.apply("\n---\n".join(self.texts))
+        text = "\n---\n".join(self.texts)
+        await self.cluster.apply(text)  # what is gone comes back
+        await run("replace", "-f", "-", stdin=text)  # what others added goes
+        await until(self._serves, within_s=60, what="every entrance has its route again")
         self.stage.failing.clear()
         self.tape.written.clear()
+
+    async def _serves(self) -> bool:
+        async with load(self.stage, rate=10) as probe:
+            await asyncio.sleep(0.3)
+        return not probe.failures
 
 
 def shift(name: str = "echo", **spec: Any) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -200,7 +200,7 @@ class _Says(grpc.GenericRpcHandler):
 
 @dataclass
 class Load:
-    """Requests at a steady rate through every entrance, and how they ended."""
+    """Requests at a steady rate through every entrance, and how they ended; a failure says when."""
 
     answers: Counter[str] = field(default_factory=Counter)
     failures: list[str] = field(default_factory=list)
@@ -240,7 +240,7 @@ async def _one(call: Any, found: Load) -> None:
     try:
         found.answers[(await call(b"", timeout=10)).decode()] += 1
     except grpc.aio.AioRpcError as error:
-        found.failures.append(f"{error.code().name}: {error.details()}")
+        found.failures.append(f"{datetime.now(UTC):%H:%M:%S.%f} {error.code().name}: {error.details()}")
 
 
 @asynccontextmanager
