@@ -78,6 +78,7 @@ class Cause(StrEnum):
     # beside the phase
     STEP_ACKNOWLEDGED = "StepAcknowledged"
     STEP_SETTLED = "StepSettled"
+    LET_GO = "LetGo"
     DRIFT_REPAIRED = "DriftRepaired"
     SPEC_CHANGED = "SpecChanged"
     READABLE_AGAIN = "ReadableAgain"

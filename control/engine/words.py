@@ -278,6 +278,10 @@ WORDS: dict[Cause, Words] = {
     Cause.DONE: Words("this run is over"),
     Cause.STEP_ACKNOWLEDGED: Words("every proxy runs {share}"),
     Cause.STEP_SETTLED: Words("nobody can say which proxies run {share}: {settle} have passed since it was written"),
+    Cause.LET_GO: Words(
+        "the shift is deleted, and its traffic could not be taken back for {waited} ({message}): it goes all the same; "
+        "look at the weights of {route}",
+    ),
     Cause.DRIFT_REPAIRED: Words("somebody set {canary} to {theirs} on {route}: set back to {ours}"),
     Cause.READABLE_AGAIN: Words("{what} again"),
     Cause.SPEC_CHANGED: Words("the spec changed; it counts from the next step on, the weight stays at {share}"),

@@ -163,7 +163,7 @@ def spare_shift() -> dict[str, Any]:
 
 
 def listed_again(stage: Scene) -> list[str]:
-    return [line for line in stage.log_of(0).read_text().splitlines() if "listed again" in line]
+    return [line for line in stage.log_of(len(stage.crew) - 1).read_text().splitlines() if "listed again" in line]
 
 
 async def version_of(stage: Scene, plural: str) -> str:

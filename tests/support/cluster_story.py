@@ -17,7 +17,7 @@ from control.local.cluster.running import Cluster
 from mesh.lease import lease
 from tests.support.cluster_mesh import cluster_mesh
 from tests.support.cluster_tape import Tape, tape
-from tests.support.control_story import DOCUMENTS, PROCESS, ROOT, ROUTE, Stage, _backends, addresses, load
+from tests.support.control_story import DOCUMENTS, PROCESS, ROOT, ROUTE, Backends, Stage, _backends, addresses, load
 from tests.support.mesh_wait import until
 from tests.support.prometheus_server import prometheus
 from tests.support.simulated_istio_stats import SimulatedIstioStats, simulated_istio_stats
@@ -54,7 +54,7 @@ SHIFT: dict[str, Any] = {
 @dataclass
 class Scene:
     """`crew` are the controllers that run, oldest first. `texts` are the documents as they were applied, `tape` is all
-    that was written to them since.
+    that was written to them since. `backends` serve both versions, where the story does not bring its own.
     """
 
     cluster: Cluster
@@ -62,6 +62,8 @@ class Scene:
     prometheus_url: str
     tape: Tape = field(default_factory=Tape)
     texts: Sequence[str] = ()
+    backends: Backends | None = None
+    processes: int = 1
     crew: list[asyncio.subprocess.Process] = field(default_factory=list)
 
     async def apply_shift(self, name: str = "echo", **spec: Any) -> None:
@@ -165,12 +167,29 @@ class Scene:
                 await run("patch", name, "--type=json", '-p=[{"op":"remove","path":"/metadata/finalizers"}]')
         await run("delete", "trafficshift", "--all", "--timeout=30s")
         await run("delete", "lease", "tidegate", "-n", "tidegate-system", "--ignore-not-found")
+        if self.backends is not None:
+            for process, address in addresses(self.stage.net, self.processes).items():
+                await self.backends.start(process, address)
         text = "\n---\n".join(self.texts)
         await self.cluster.apply(text)  # what is gone comes back
         await run("replace", "-f", "-", stdin=text)  # what others added goes
         await until(self._serves, within_s=60, what="every entrance has its route again")
         self.stage.failing.clear()
         self.tape.written.clear()
+
+    async def lose(self, *processes: tuple[str, int]) -> None:
+        """Serving processes die, and the cluster is told so."""
+        assert self.backends is not None
+        for version, number in processes:
+            await self.backends.stop((version, number))
+            await self.cluster.kubectl_run("delete", "workloadentry", f"echo-{version}-{number}")
+
+    async def find(self, *processes: tuple[str, int]) -> None:
+        """They are there again."""
+        assert self.backends is not None
+        for process in processes:
+            await self.backends.start(process, addresses(self.stage.net, self.processes)[process])
+        await self.cluster.apply("\n---\n".join(self.texts[:1]))
 
     async def _serves(self) -> bool:
         async with load(self.stage, rate=10) as probe:
@@ -184,39 +203,48 @@ def shift(name: str = "echo", **spec: Any) -> dict[str, Any]:
 
 
 @asynccontextmanager
-async def scene(cluster: Cluster, folder: Path, serve: Serve | None = None) -> AsyncIterator[Scene]:
+async def scene(
+    cluster: Cluster,
+    folder: Path,
+    serve: Serve | None = None,
+    *,
+    processes: int = 1,
+    served_by: Mapping[str, str] | None = None,
+) -> AsyncIterator[Scene]:
     """Everything but a shift and a controller. What was applied is deleted at the end. `serve` stands behind both
-    versions in place of an echo.
+    versions in place of an echo; `processes` are those of each version; `served_by` as for `cluster_mesh`.
     """
     failing: dict[tuple[str, int], float] = {}
     with lease() as net:
-        texts, places = _texts(net.net), addresses(net.net, 1)
+        texts, places = _texts(net.net, processes), addresses(net.net, processes)
         async with (
-            serve(places) if serve else _backends(net.net, 1, failing),
-            cluster_mesh(cluster, folder / "mesh", texts, net.address(9)) as mesh,
+            serve(places) if serve else _backends(net.net, processes, failing) as served,
+            cluster_mesh(cluster, folder / "mesh", texts, net.address(9), served_by) as mesh,
         ):
             entrances = ((f"{net.net}.2:8080", "echo.example.com"), (f"{net.net}.21:50051", "echo"))
             stage = Stage(folder, net.net, "", folder / "token", entrances, failing)
-            async with _counted(stage, mesh.admins) as url, tape(cluster.places.etcd) as recorded:
-                made = Scene(cluster, stage, url, recorded, texts)
+            async with _counted(stage, mesh.admins, processes) as url, tape(cluster.places.etcd) as recorded:
+                backends = None if serve else served
+                made = Scene(cluster, stage, url, recorded, texts, backends, processes)
                 try:
                     yield made
                 finally:
                     await _clean(made)
 
 
-def _texts(net: str) -> list[str]:
+def _texts(net: str, processes: int) -> list[str]:
     served = "".join(
         PROCESS.format(version=version, number=number, address=address)
-        for (version, number), address in addresses(net, 1).items()
+        for (version, number), address in addresses(net, processes).items()
     )
     edge = ROUTE.format(name="edge", host="echo.example.com", gateways="  gateways: [ingress]\n")
     return [DOCUMENTS.format(net=net) + served, ROUTE.format(name="echo", host="echo", gateways=""), edge]
 
 
 @asynccontextmanager
-async def _counted(stage: Stage, admins: Mapping[str, str]) -> AsyncIterator[str]:
-    serving = {f"{address}:50051": f"echo-{version}-{n}" for (version, n), address in addresses(stage.net, 1).items()}
+async def _counted(stage: Stage, admins: Mapping[str, str], processes: int) -> AsyncIterator[str]:
+    places = addresses(stage.net, processes)
+    serving = {f"{address}:50051": f"echo-{version}-{n}" for (version, n), address in places.items()}
     callers: dict[str, str | None] = {name.replace(".", "-"): address for name, address in admins.items()}
     stats = SimulatedIstioStats("echo.default.svc.cluster.local", ("v1", "v2"), callers, serving)
     async with (

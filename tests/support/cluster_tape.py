@@ -95,7 +95,7 @@ def _said(item: Mapping[str, Any]) -> dict[str, Fraction]:
     if not state:
         return {}
     namespace, routes = item["metadata"]["namespace"], item["spec"]["target"]["routes"]
-    return {f"{namespace}/{each['virtualService']}": Fraction(state["share"]) for each in routes}
+    return {f"{namespace}/{each['virtualService']}": Fraction(state.get("share", "0")) for each in routes}
 
 
 @asynccontextmanager

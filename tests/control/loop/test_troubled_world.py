@@ -370,6 +370,7 @@ def test_a_mesh_that_does_not_answer_is_given_time() -> None:
     )
     assert world.entries[2]["sentence"].startswith("100 % is written, though nobody can say which proxies run it, and")
     assert [each["acknowledgedAt"] for each in status_of(world)["steps"]] == [None]
+    assert (phase_of(world), world.share()) == (Phase.PROMOTED, Fraction(1))
 
 
 def test_what_time_had_settled_is_acknowledged_once_the_mesh_says_so() -> None:
@@ -400,7 +401,6 @@ def test_a_return_that_nobody_can_confirm_does_not_claim_that_every_proxy_runs_i
     run(world)
     assert reasons(world)[-2:] == ["StepSettled", "RolledBack"]
     assert "nobody can say which proxies run it" in world.entries[-1]["sentence"]
-    assert (phase_of(world), world.share()) == (Phase.PROMOTED, Fraction(1))
 
 
 def test_a_command_that_comes_between_write_and_confirmation_is_not_lost() -> None:
