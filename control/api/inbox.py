@@ -4,6 +4,7 @@ Each piece of news is looked at once and wakes its shift. Whoever can't be serve
 controller has written) is served at the next news or look: nothing is lost, since the object still says it.
 """
 
+import contextlib
 from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Protocol
 
@@ -25,6 +26,8 @@ class Post(Protocol):
 
     async def hold_fast(self, key: ShiftKey) -> None: ...
 
+    async def let_go(self, key: ShiftKey) -> None: ...
+
     async def command(self, key: ShiftKey) -> Command | None: ...
 
     async def answer(self, key: ShiftKey, command_id: str, sentence: str, *, refused: bool = False) -> None: ...
@@ -42,7 +45,7 @@ async def serve_one(
     try:
         await _taken(post, shifts, key)
     except SpecError as error:
-        await _told(invalid, key, str(error))
+        await _wrong(post, key, invalid, str(error))
     except Refused:
         pass
     except TidegateError:
@@ -50,11 +53,12 @@ async def serve_one(
     shifts.looks.wake_by_person(key)
 
 
-async def _told(invalid: Callable[[ShiftKey, str], Awaitable[None]], key: ShiftKey, message: str) -> None:
-    try:
-        await invalid(key, message)
-    except TidegateError:
-        return
+async def _wrong(
+    post: Post, key: ShiftKey, invalid: Callable[[ShiftKey, str], Awaitable[None]], message: str
+) -> None:
+    """A document that was never right: what is wrong is shown; deleted, it goes, since it never had any traffic."""
+    with contextlib.suppress(TidegateError):
+        await (post.let_go(key) if post.is_going(key) else invalid(key, message))
 
 
 async def _taken(post: Post, shifts: Shifts, key: ShiftKey) -> None:

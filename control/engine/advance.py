@@ -9,11 +9,11 @@ from fractions import Fraction
 
 from control.engine.decision import Cause, Decision
 from control.engine.evidence import Action
-from control.engine.explain import amount, counted, percent, rate_percent, to_one
+from control.engine.explain import amount, counted, percent, rate_percent, seconds_text, to_one, unsure
 from control.engine.gauges import breaches
 from control.engine.phase import Event, Phase, Verdict
 from control.engine.plan import next_step, way_up
-from control.engine.protect import breach_facts, seconds_text
+from control.engine.protect import breach_facts
 from control.engine.silence import silent
 from control.engine.situation import Situation
 from control.spec import EvidenceStrategy, StepStrategy
@@ -103,8 +103,14 @@ def finish(at: Situation) -> Decision | None:
         return _no_data(at)
     if observed < OBSERVED_AT_FULL and not at.observes:
         return Decision(Cause.NOT_OBSERVED, facts={"last": str(window.last_stable), "of": str(last)})
-    seen = {"last": str(window.last_canary), "of": str(last)}
+    seen = {"last": str(window.last_canary), "of": str(last)} | _unsure(at)
     return Decision(Cause.PROMOTED, Event.FINISH, window_facts(at) | seen)
+
+
+def _unsure(at: Situation) -> dict[str, str]:
+    """What may be said of proxies that nobody could ask."""
+    asked = bool(at.state.steps) and at.state.steps[-1].acknowledged_at is not None
+    return {} if asked or at.observes else unsure(at.state.share)
 
 
 def upwards(at: Situation) -> Decision:

@@ -4,7 +4,7 @@ The rules are asked in order and the first that has an answer decides: whatever 
 comes before whatever could wait, and what advances comes last, when no rule found a reason not to.
 """
 
-from datetime import datetime
+from datetime import datetime, timedelta
 from fractions import Fraction
 
 from control.engine.advance import (
@@ -21,7 +21,9 @@ from control.engine.begin import beginning
 from control.engine.builds import another_build
 from control.engine.decision import Cause, Decision
 from control.engine.drift import answer_to, foreign
+from control.engine.explain import seconds_text, unsure
 from control.engine.judge import Judged
+from control.engine.notice import in_force
 from control.engine.observation import Observation
 from control.engine.phase import FINISHED, Event, Phase
 from control.engine.plan import way_back
@@ -29,6 +31,8 @@ from control.engine.protect import PROTECTIONS
 from control.engine.situation import Rule, Situation, back
 from control.engine.state import Return, ShiftState, subject_of
 from control.spec import OnDeadline, OnDelete, TrafficShift
+
+LET_GO = timedelta(minutes=1)
 
 
 def decide(shift: TrafficShift, state: ShiftState, seen: Observation, judged: Judged, now: datetime) -> Decision:
@@ -44,6 +48,29 @@ def _deletion(at: Situation) -> Decision | None:
     nothing_to_undo = phase in FINISHED or phase is Phase.PENDING
     untouchable = at.hands_off or phase is Phase.SUSPENDED or at.shift.on_delete is OnDelete.KEEP
     return Decision(Cause.DELETED, None if nothing_to_undo or untouchable else Event.ROLL_BACK)
+
+
+def _let_go(at: Situation) -> Decision | None:
+    """A deletion is never kept waiting for good by a return that can't be carried out: it says what it leaves."""
+    left = at.state.steps[-1].left_at if at.state.steps else None
+    if not at.state.deleting or at.state.phase is not Phase.ROLLING_BACK or left is None:
+        return None
+    began = max(left, at.state.giving_back.until) if at.state.giving_back is not None else left
+    if at.now < began + LET_GO or (not at.state.share and in_force(at.state, at.seen)):
+        return None
+    facts = {"waited": seconds_text(at.now - began), "message": _obstacle(at), "route": _open_routes(at)}
+    return Decision(Cause.LET_GO, Event.DRAINED, facts)
+
+
+def _obstacle(at: Situation) -> str:
+    """Why it can't be carried out, in the words of who refuses."""
+    problem = at.seen.problem
+    rejected = at.state.intent.rejected if at.state.intent is not None else ""
+    return rejected or (problem.message if problem is not None else "not every proxy has taken the weight")
+
+
+def _open_routes(at: Situation) -> str:
+    return ", ".join(route.name for route in at.seen.routes if not route.in_force) or "every route"
 
 
 def _suspension(at: Situation) -> Decision | None:
@@ -132,11 +159,12 @@ def _drain(at: Situation) -> Decision | None:
     if at.state.share and at.state.giving_back is not None:
         return Decision(Cause.RETURNING, until=_next_part(at.state.giving_back, at.now))
     window = at.state.window
+    told = {} if at.observes or in_force(at.state, at.seen) else unsure(at.state.share)
     drained = at.seen.readable and not at.seen.unread and window.polls > 0 and not window.reaches_canary
     if drained or at.state.deleting or at.observes:
-        return Decision(Cause.ROLLED_BACK, Event.DRAINED)
+        return Decision(Cause.ROLLED_BACK, Event.DRAINED, told)
     facts = {"last": str(window.last_canary), "readable": "yes" if at.seen.readable else ""}
-    return Decision(Cause.AWAITING_DRAIN, facts=facts)
+    return Decision(Cause.AWAITING_DRAIN, facts=facts | told)
 
 
 def _rest(at: Situation) -> Decision | None:
@@ -175,6 +203,7 @@ RULES: tuple[Rule, ...] = (
     _suspension,
     _another_subject,
     another_build,
+    _let_go,
     *PROTECTIONS,
     _conflict,
     _lowering,

@@ -77,6 +77,8 @@ class Cause(StrEnum):
     DONE = "Done"
     # beside the phase
     STEP_ACKNOWLEDGED = "StepAcknowledged"
+    STEP_SETTLED = "StepSettled"
+    LET_GO = "LetGo"
     DRIFT_REPAIRED = "DriftRepaired"
     SPEC_CHANGED = "SpecChanged"
     READABLE_AGAIN = "ReadableAgain"

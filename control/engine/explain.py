@@ -4,6 +4,7 @@ Three answers to each cause: why, what must happen next, and which command a per
 """
 
 import math
+from datetime import timedelta
 from fractions import Fraction
 
 from control.engine.compared import Comparison, Counted, from_facts
@@ -56,10 +57,18 @@ def _say(template: str, decision: Decision, state: ShiftState, name: str) -> str
         "odds": odds_facts(decision.facts),
         "asked": _asked(decision.facts),
         "overwritten": _overwritten(state),
+        "running": f"every proxy runs {percent(state.share)}",
+        "returned": f"every proxy gives all traffic to {state.subject.stable}",
     }
     return template.format_map(
         _Facts(known | {key: _spoken(key, value) for key, value in decision.facts.items()})
     ).strip()
+
+
+def unsure(share: Fraction) -> dict[str, str]:
+    """Facts of a weight that time alone has settled: nothing is claimed of proxies that nobody could ask."""
+    told = f"{percent(share)} is written, though nobody can say which proxies run it"
+    return {"running": told, "returned": told}
 
 
 def _asked(facts: dict[str, str]) -> str:
@@ -97,6 +106,12 @@ def _spoken(key: str, value: str) -> str:
 def counted(number: int, noun: str) -> str:
     """Example: (1, "request") is "1 request", (2013, "request") is "2,013 requests"."""
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
+def seconds_text(length: timedelta) -> str:
+    """Example: "64 s", "12 min"."""
+    seconds = round(length.total_seconds())
+    return f"{seconds} s" if seconds < 120 else f"{seconds // 60:,} min"
 
 
 def percent(share: Fraction) -> str:

@@ -12,6 +12,7 @@ from control.engine.codec import Numbers
 from control.engine.decision import Cause, Decision
 from control.engine.drift import foreign
 from control.engine.evidence import Tide, resized
+from control.engine.explain import seconds_text
 from control.engine.gauges import breached
 from control.engine.journal import noted
 from control.engine.observation import Observation, RouteNow
@@ -88,26 +89,52 @@ def _foreign_since(state: ShiftState, seen: Observation, now: datetime) -> Shift
 
 
 def _in_force(state: ShiftState, seen: Observation, shift: TrafficShift, now: datetime) -> ShiftState:
-    """The state with its weight acknowledged. Who only observes waits for nobody."""
+    """The state with its weight acknowledged, or settled by time. Who only observes waits for nobody."""
     intent = state.intent
-    if intent is None or state.acknowledged_at is not None or foreign(state, seen):
+    if intent is None or foreign(state, seen):
         return state
     if state.subject.mode is Mode.OBSERVE:
+        return state if state.acknowledged_at is not None else _counts_from(_stepped(state, now), shift, now)
+    if in_force(state, seen):
         return _acknowledged(state, shift, now)
     settled = now >= intent.at + shift.settle
-    if not all(_runs(route, state, settled=settled) for route in seen.routes):
+    if state.acknowledged_at is not None or not all(_runs(route, state, settled=settled) for route in seen.routes):
         return state
-    return noted(_acknowledged(state, shift, now), Decision(Cause.STEP_ACKNOWLEDGED), now, name=shift.name)
+    facts = {"settle": seconds_text(shift.settle)}
+    return noted(_counts_from(state, shift, now), Decision(Cause.STEP_SETTLED, facts=facts), now, name=shift.name)
 
 
 def _acknowledged(state: ShiftState, shift: TrafficShift, now: datetime) -> ShiftState:
+    """The state with its weight acknowledged, told once; that it counted before, since time had settled it, stays."""
+    first = state.acknowledged_at is None
+    late = not first and _open_step(state) and state.steps[-1].share == state.share
+    if not first and not late:
+        return state
+    known = _counts_from(_stepped(state, now), shift, now) if first else _stepped(state, now)
+    return noted(known, Decision(Cause.STEP_ACKNOWLEDGED), now, name=shift.name)
+
+
+def _open_step(state: ShiftState) -> bool:
+    """Is there a running step that nobody has acknowledged?"""
+    return bool(state.steps) and state.steps[-1].left_at is None and state.steps[-1].acknowledged_at is None
+
+
+def _stepped(state: ShiftState, now: datetime) -> ShiftState:
+    if not _open_step(state):
+        return state
+    return replace(state, steps=(*state.steps[:-1], replace(state.steps[-1], acknowledged_at=now)))
+
+
+def _counts_from(state: ShiftState, shift: TrafficShift, now: datetime) -> ShiftState:
     """The weight counts from now on: for the window, for the bake, for the bets on where requests should go."""
-    steps = state.steps
-    if steps and steps[-1].left_at is None and steps[-1].acknowledged_at is None:
-        steps = (*steps[:-1], replace(steps[-1], acknowledged_at=now))
     bake = replace(state.bake, since=now) if state.bake is not None and state.share else state.bake
-    known = replace(state, acknowledged_at=now, window=Window(), steps=steps, bake=bake)
+    known = replace(state, acknowledged_at=now, window=Window(), bake=bake)
     return replace(known, tide=_resized(known, shift))
+
+
+def in_force(state: ShiftState, seen: Observation) -> bool:
+    """Does every proxy that holds a route run what state says, as the proxies say themselves?"""
+    return all(_runs(route, state, settled=False) for route in seen.routes)
 
 
 def _resized(state: ShiftState, shift: TrafficShift) -> Numbers:

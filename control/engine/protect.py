@@ -2,11 +2,9 @@
 nobody there to answer, nobody there to see.
 """
 
-from datetime import timedelta
-
 from control.engine.decision import Cause, Decision
 from control.engine.evidence import Action
-from control.engine.explain import amount, counted, odds, rate_percent
+from control.engine.explain import amount, counted, odds, rate_percent, seconds_text
 from control.engine.gauges import Breach, breaches
 from control.engine.phase import Event, Phase
 from control.engine.situation import RUNNING, Rule, Situation, back
@@ -96,12 +94,6 @@ def filled_by_hand(state: ShiftState) -> bool:
     """Is the canary at 100 % because a person wanted it there?"""
     left = state.steps[-2].left if len(state.steps) > 1 else None
     return state.share == 1 and left is not None and left.cause is Cause.PROMOTED_BY_HAND
-
-
-def seconds_text(length: timedelta) -> str:
-    """Example: "64 s", "12 min"."""
-    seconds = round(length.total_seconds())
-    return f"{seconds} s" if seconds < 120 else f"{seconds // 60:,} min"
 
 
 PROTECTIONS: tuple[Rule, ...] = (harm, spent, guard, gauge, no_canary, blind)

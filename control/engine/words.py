@@ -32,7 +32,7 @@ WORDS: dict[Cause, Words] = {
         "every proxy must take the new weight",
     ),
     Cause.PROMOTED: Words(
-        "every proxy runs 100 %, and {last} of the last {of} ended on {canary} ({windowCanary} during the hold); "
+        "{running}, and {last} of the last {of} ended on {canary} ({windowCanary} during the hold); "
         "nothing of {stable} is left to compare with; in the whole run: {compared}",
     ),
     Cause.BAKE_ENTERED: Words(
@@ -85,7 +85,7 @@ WORDS: dict[Cause, Words] = {
         "rollback",
     ),
     Cause.ROLLED_BACK: Words(
-        "every proxy gives all traffic to {stable}, and no request reaches {canary} any more",
+        "{returned}, and no request reaches {canary} any more",
     ),
     Cause.PARKED: Words(
         "nobody could see for {blind} what {canary} does ({message}): it waits at 0 %, nothing is spent and nothing "
@@ -189,7 +189,7 @@ WORDS: dict[Cause, Words] = {
         "every proxy must acknowledge it",
     ),
     Cause.AWAITING_DRAIN: Words(
-        "{share} is acknowledged by every proxy",
+        "{running}",
         "a look at the metrics must find no request on {canary} any more",
     ),
     Cause.HOLDING: Words(
@@ -277,6 +277,11 @@ WORDS: dict[Cause, Words] = {
     ),
     Cause.DONE: Words("this run is over"),
     Cause.STEP_ACKNOWLEDGED: Words("every proxy runs {share}"),
+    Cause.STEP_SETTLED: Words("nobody can say which proxies run {share}: {settle} have passed since it was written"),
+    Cause.LET_GO: Words(
+        "the shift is deleted, and its traffic could not be taken back for {waited} ({message}): it goes all the same; "
+        "look at the weights of {route}",
+    ),
     Cause.DRIFT_REPAIRED: Words("somebody set {canary} to {theirs} on {route}: set back to {ours}"),
     Cause.READABLE_AGAIN: Words("{what} again"),
     Cause.SPEC_CHANGED: Words("the spec changed; it counts from the next step on, the weight stays at {share}"),

@@ -33,3 +33,20 @@ async def stage(cluster: Cluster, tmp_path: Path) -> AsyncIterator[Scene]:
     async with scene(cluster, tmp_path) as made:
         yield made
     await asyncio.sleep(0)
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def kept_stage(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Scene]:
+    """The stage of a whole module of stories: Envoys and Prometheus start once."""
+    async with scene(cluster, tmp_path_factory.mktemp("stage")) as made:
+        yield made
+    await asyncio.sleep(0)
+
+
+@pytest_asyncio.fixture(loop_scope="module")
+async def shared(kept_stage: Scene) -> AsyncIterator[Scene]:
+    """That stage for one story; cleared after it."""
+    try:
+        yield kept_stage
+    finally:
+        await kept_stage.clear()

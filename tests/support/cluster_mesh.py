@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import timedelta
@@ -33,8 +33,12 @@ class ClusterMesh:
 
 
 @asynccontextmanager
-async def cluster_mesh(cluster: Cluster, folder: Path, texts: Sequence[str], host: str) -> AsyncIterator[ClusterMesh]:
-    """The documents applied, and an Envoy for each proxy that they ask for, live. `host` is for admin addresses."""
+async def cluster_mesh(
+    cluster: Cluster, folder: Path, texts: Sequence[str], host: str, served_by: Mapping[str, str] | None = None
+) -> AsyncIterator[ClusterMesh]:
+    """The documents applied, and an Envoy for each proxy that they ask for, live. `host` is for admin addresses,
+    `served_by` are the istiods of proxies (by id) that another than the cluster's own tells what to do.
+    """
     await cluster.apply("\n---\n".join(texts))
     nodes = _nodes(texts)
     await asyncio.to_thread(folder.mkdir, parents=True, exist_ok=True)
@@ -42,7 +46,8 @@ async def cluster_mesh(cluster: Cluster, folder: Path, texts: Sequence[str], hos
         mesh = ClusterMesh(cluster, {}, supervisor)
         async with asyncio.TaskGroup() as group:
             for node in nodes:
-                group.create_task(_start(mesh, node, folder, host, session))
+                xds = (served_by or {}).get(node.id, cluster.places.istiod_xds)
+                group.create_task(_start(mesh, node, folder, (host, xds), session))
         yield mesh
 
 
@@ -55,10 +60,13 @@ def _nodes(texts: Sequence[str]) -> list[ProxyNode]:
     return proxy_nodes(registry(documents, EncodeCache()))
 
 
-async def _start(mesh: ClusterMesh, node: ProxyNode, folder: Path, host: str, session: aiohttp.ClientSession) -> None:
+async def _start(
+    mesh: ClusterMesh, node: ProxyNode, folder: Path, places: tuple[str, str], session: aiohttp.ClientSession
+) -> None:
+    host, istiod = places
     port = free_port(host)
     mesh.admins[node.id] = f"{host}:{port}"
-    xds, _, xds_port = mesh.cluster.places.istiod_xds.rpartition(":")
+    xds, _, xds_port = istiod.rpartition(":")
     metadata = {"NAMESPACE": node.namespace, "LABELS": dict(node.labels), "INTERCEPTION_MODE": "NONE"}
     identity = Identity(node.node_id, node.id, (host, port), (xds, int(xds_port)), metadata)
     file = folder / f"envoy-{node.id}.json"

@@ -6,7 +6,7 @@ import json
 import os
 import signal
 import sys
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -16,7 +16,8 @@ from typing import Any
 from control.local.cluster.running import Cluster
 from mesh.lease import lease
 from tests.support.cluster_mesh import cluster_mesh
-from tests.support.control_story import DOCUMENTS, PROCESS, ROOT, ROUTE, Stage, _backends, addresses
+from tests.support.cluster_tape import Tape, tape
+from tests.support.control_story import DOCUMENTS, PROCESS, ROOT, ROUTE, Backends, Stage, _backends, addresses, load
 from tests.support.mesh_wait import until
 from tests.support.prometheus_server import prometheus
 from tests.support.simulated_istio_stats import SimulatedIstioStats, simulated_istio_stats
@@ -52,15 +53,21 @@ SHIFT: dict[str, Any] = {
 
 @dataclass
 class Scene:
-    """`crew` are the controllers that run, oldest first."""
+    """`crew` are the controllers that run, oldest first. `texts` are the documents as they were applied, `tape` is all
+    that was written to them since. `backends` serve both versions, where the story does not bring its own.
+    """
 
     cluster: Cluster
     stage: Stage
     prometheus_url: str
+    tape: Tape = field(default_factory=Tape)
+    texts: Sequence[str] = ()
+    backends: Backends | None = None
+    processes: int = 1
     crew: list[asyncio.subprocess.Process] = field(default_factory=list)
 
-    async def apply_shift(self, **spec: Any) -> None:
-        await self.cluster.apply(json.dumps({**SHIFT, "spec": SHIFT["spec"] | spec}))
+    async def apply_shift(self, name: str = "echo", **spec: Any) -> None:
+        await self.cluster.apply(json.dumps(shift(name, **spec)))
 
     async def status(self, name: str = "echo") -> Mapping[str, Any]:
         text = await self.cluster.kubectl_run("get", "trafficshift", name, "-o", "json")
@@ -100,8 +107,8 @@ class Scene:
         routes = (await self.document(name))["spec"]["http"][0]["route"]
         return tuple(each.get("weight", 0) for each in routes)
 
-    async def hire(self) -> asyncio.subprocess.Process:
-        """One more controller, which runs as the user of its service account would."""
+    async def hire(self, **more: str) -> asyncio.subprocess.Process:
+        """One more controller, which runs as the user of its service account would. `more` is of its environment."""
         place = self.cluster.places
         settings = {
             "TIDEGATE_KUBERNETES": str(place.kubeconfig),
@@ -113,16 +120,20 @@ class Scene:
             "TIDEGATE_IDENTITY": f"controller-{len(self.crew)}",
             "TIDEGATE_STATE_DIR": str(self.stage.folder / "state"),
         }
-        with (self.stage.folder / f"controller-{len(self.crew)}.log").open("wb") as log:
+        with self.log_of(len(self.crew)).open("wb") as log:
             process = await asyncio.create_subprocess_exec(
                 *(sys.executable, "-m", "control.main"),
                 cwd=ROOT,
-                env={**os.environ, **settings},
+                env={**os.environ, **settings, **more},
                 stdout=log,
                 stderr=log,
             )
         self.crew.append(process)
         return process
+
+    def log_of(self, number: int) -> Path:
+        """What a controller says, by its place in the crew."""
+        return self.stage.folder / f"controller-{number}.log"
 
     async def leader(self) -> asyncio.subprocess.Process:
         """The controller that holds the lease."""
@@ -147,41 +158,93 @@ class Scene:
                     process.kill()
                 await process.wait()
 
+    async def clear(self) -> None:
+        """Ready for the next story: no shift, no controller, every document as it was at first, nothing on the tape."""
+        run = self.cluster.kubectl_run
+        await self.dismiss()
+        for name in (await run("get", "trafficshift", "-o", "name")).split():
+            with contextlib.suppress(Exception):  # it may have no finalizer
+                await run("patch", name, "--type=json", '-p=[{"op":"remove","path":"/metadata/finalizers"}]')
+        await run("delete", "trafficshift", "--all", "--timeout=30s")
+        await run("delete", "lease", "tidegate", "-n", "tidegate-system", "--ignore-not-found")
+        if self.backends is not None:
+            for process, address in addresses(self.stage.net, self.processes).items():
+                await self.backends.start(process, address)
+        text = "\n---\n".join(self.texts)
+        await self.cluster.apply(text)  # what is gone comes back
+        await run("replace", "-f", "-", stdin=text)  # what others added goes
+        await until(self._serves, within_s=60, what="every entrance has its route again")
+        self.stage.failing.clear()
+        self.tape.written.clear()
+
+    async def lose(self, *processes: tuple[str, int]) -> None:
+        """Serving processes die, and the cluster is told so."""
+        assert self.backends is not None
+        for version, number in processes:
+            await self.backends.stop((version, number))
+            await self.cluster.kubectl_run("delete", "workloadentry", f"echo-{version}-{number}")
+
+    async def find(self, *processes: tuple[str, int]) -> None:
+        """They are there again."""
+        assert self.backends is not None
+        for process in processes:
+            await self.backends.start(process, addresses(self.stage.net, self.processes)[process])
+        await self.cluster.apply("\n---\n".join(self.texts[:1]))
+
+    async def _serves(self) -> bool:
+        async with load(self.stage, rate=10) as probe:
+            await asyncio.sleep(0.3)
+        return not probe.failures
+
+
+def shift(name: str = "echo", **spec: Any) -> dict[str, Any]:
+    """The TrafficShift of these stories, with other fields of its spec."""
+    return {**SHIFT, "metadata": SHIFT["metadata"] | {"name": name}, "spec": SHIFT["spec"] | spec}
+
 
 @asynccontextmanager
-async def scene(cluster: Cluster, folder: Path, serve: Serve | None = None) -> AsyncIterator[Scene]:
+async def scene(
+    cluster: Cluster,
+    folder: Path,
+    serve: Serve | None = None,
+    *,
+    processes: int = 1,
+    served_by: Mapping[str, str] | None = None,
+) -> AsyncIterator[Scene]:
     """Everything but a shift and a controller. What was applied is deleted at the end. `serve` stands behind both
-    versions in place of an echo.
+    versions in place of an echo; `processes` are those of each version; `served_by` as for `cluster_mesh`.
     """
     failing: dict[tuple[str, int], float] = {}
     with lease() as net:
-        texts, places = _texts(net.net), addresses(net.net, 1)
+        texts, places = _texts(net.net, processes), addresses(net.net, processes)
         async with (
-            serve(places) if serve else _backends(net.net, 1, failing),
-            cluster_mesh(cluster, folder / "mesh", texts, net.address(9)) as mesh,
+            serve(places) if serve else _backends(net.net, processes, failing) as served,
+            cluster_mesh(cluster, folder / "mesh", texts, net.address(9), served_by) as mesh,
         ):
             entrances = ((f"{net.net}.2:8080", "echo.example.com"), (f"{net.net}.21:50051", "echo"))
             stage = Stage(folder, net.net, "", folder / "token", entrances, failing)
-            async with _counted(stage, mesh.admins) as url:
-                made = Scene(cluster, stage, url)
+            async with _counted(stage, mesh.admins, processes) as url, tape(cluster.places.etcd) as recorded:
+                backends = None if serve else served
+                made = Scene(cluster, stage, url, recorded, texts, backends, processes)
                 try:
                     yield made
                 finally:
                     await _clean(made)
 
 
-def _texts(net: str) -> list[str]:
+def _texts(net: str, processes: int) -> list[str]:
     served = "".join(
         PROCESS.format(version=version, number=number, address=address)
-        for (version, number), address in addresses(net, 1).items()
+        for (version, number), address in addresses(net, processes).items()
     )
     edge = ROUTE.format(name="edge", host="echo.example.com", gateways="  gateways: [ingress]\n")
     return [DOCUMENTS.format(net=net) + served, ROUTE.format(name="echo", host="echo", gateways=""), edge]
 
 
 @asynccontextmanager
-async def _counted(stage: Stage, admins: Mapping[str, str]) -> AsyncIterator[str]:
-    serving = {f"{address}:50051": f"echo-{version}-{n}" for (version, n), address in addresses(stage.net, 1).items()}
+async def _counted(stage: Stage, admins: Mapping[str, str], processes: int) -> AsyncIterator[str]:
+    places = addresses(stage.net, processes)
+    serving = {f"{address}:50051": f"echo-{version}-{n}" for (version, n), address in places.items()}
     callers: dict[str, str | None] = {name.replace(".", "-"): address for name, address in admins.items()}
     stats = SimulatedIstioStats("echo.default.svc.cluster.local", ("v1", "v2"), callers, serving)
     async with (

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -167,18 +167,34 @@ async def _mesh(folder: Path, net: str) -> AsyncIterator[dict[str, Any]]:
         yield (await supervisor.start(spec)).ready_value
 
 
+@dataclass
+class Backends:
+    """The serving processes, by version and number; each may be stopped and started again."""
+
+    net: str
+    failing: Mapping[tuple[str, int], float]
+    running: dict[tuple[str, int], grpc.aio.Server] = field(default_factory=dict)
+
+    async def start(self, process: tuple[str, int], address: str) -> None:
+        if process not in self.running:
+            server = self.running[process] = grpc.aio.server()
+            server.add_generic_rpc_handlers([_Says(process, self.failing)])
+            server.add_insecure_port(f"{address}:50051")
+            await server.start()
+
+    async def stop(self, process: tuple[str, int]) -> None:
+        """Its connections are cut, and nobody listens there any more."""
+        await self.running.pop(process).stop(None)
+
+
 @asynccontextmanager
-async def _backends(net: str, processes: int, failing: Mapping[tuple[str, int], float]) -> AsyncIterator[None]:
-    servers = []
+async def _backends(net: str, processes: int, failing: Mapping[tuple[str, int], float]) -> AsyncIterator[Backends]:
+    made = Backends(net, failing)
     for process, address in addresses(net, processes).items():
-        server = grpc.aio.server()
-        server.add_generic_rpc_handlers([_Says(process, failing)])
-        server.add_insecure_port(f"{address}:50051")
-        await server.start()
-        servers.append(server)
-    yield
-    for server in servers:
-        await server.stop(None)
+        await made.start(process, address)
+    yield made
+    for process in list(made.running):
+        await made.stop(process)
 
 
 class _Says(grpc.GenericRpcHandler):
@@ -200,7 +216,7 @@ class _Says(grpc.GenericRpcHandler):
 
 @dataclass
 class Load:
-    """Requests at a steady rate through every entrance, and how they ended."""
+    """Requests at a steady rate through every entrance, and how they ended; a failure says when."""
 
     answers: Counter[str] = field(default_factory=Counter)
     failures: list[str] = field(default_factory=list)
@@ -240,7 +256,7 @@ async def _one(call: Any, found: Load) -> None:
     try:
         found.answers[(await call(b"", timeout=10)).decode()] += 1
     except grpc.aio.AioRpcError as error:
-        found.failures.append(f"{error.code().name}: {error.details()}")
+        found.failures.append(f"{datetime.now(UTC):%H:%M:%S.%f} {error.code().name}: {error.details()}")
 
 
 @asynccontextmanager

@@ -49,7 +49,7 @@ class Leadership:
         """Does `work` while leading; an error in it ends the run. Losing the lease cancels it and stands again."""
         while True:
             failed: list[BaseException] = []
-            await LeaderElection(self._config(work, failed)).run()
+            await _Election(self._config(work, failed)).run()
             if failed:
                 raise failed[0]
             self._log.warning("lost the lease", lease=self._spec.name, identity=self._spec.identity)
@@ -74,6 +74,29 @@ class Leadership:
         return Config(self._lock, self._spec.lasts_s, max(self._spec.lasts_s - third, 1.3), third, lead, stopped)
 
 
+class _Election(LeaderElection):
+    """The library's, which notes by the wall clock when it last saw the lease renewed.
+
+    A step of that clock moves the note along. Else a waiting controller takes the lease of one that lives (set
+    forward), or waits an hour for that of one that is dead (set back).
+    """
+
+    def __init__(self, settings: Config) -> None:
+        super().__init__(settings)
+        self._ahead_s = _ahead_s()
+
+    async def try_acquire_or_renew(self) -> bool:
+        ahead_s = _ahead_s()
+        self.observed_time_milliseconds += round((ahead_s - self._ahead_s) * 1000)
+        self._ahead_s = ahead_s
+        return bool(await super().try_acquire_or_renew())
+
+
+def _ahead_s() -> float:
+    """How far the wall clock is ahead of the one that nobody sets."""
+    return time.time() - time.monotonic()
+
+
 class _Lock(LeaseLock):
     """The library's lock, whose calls answer "no" where no API server answers, and which knows when it was renewed."""
 
@@ -87,7 +110,10 @@ class _Lock(LeaseLock):
         self._given_up = True
 
     async def get(self, name: str, namespace: str) -> Any:
-        return await _answered(super().get(name, namespace), self._no_answer)
+        status, record = await _answered(super().get(name, namespace), self._no_answer)
+        if status and getattr(record, "holder_identity", None) != self.identity:
+            self.renewed_at = float("-inf")  # whatever was renewed: it is somebody else's now
+        return status, record
 
     async def create(self, name: str, namespace: str, election_record: Any) -> bool:
         return await self._renewed(self._create(name, namespace, election_record))

@@ -8,7 +8,9 @@ import asyncio
 import random
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
+
+import structlog
 
 from control.adapters.kubernetes.api import Gone, Json, Kind, KubeApi
 from control.errors import TidegateError, Unavailable
@@ -34,6 +36,7 @@ class Informer(Generic[T]):
         self._found: dict[Key, T] = {}
         self._listed = asyncio.Event()
         self._listeners: list[OnChange] = []
+        self._log: Any = structlog.get_logger("control")
         self.trouble = ""
         self.relisted = 0
 
@@ -82,16 +85,16 @@ class Informer(Generic[T]):
         while True:
             try:
                 version = version or await self._list()
-                failures = 0
                 version = await self._watch(version)
-            except Gone:
-                version = ""
+            except Gone as error:
+                version, failures = "", 0
+                self._log.info("listed again", kind=self._kind.plural, why=error.message)
             except TidegateError as error:
                 self.trouble = error.message
                 failures += 1
                 await asyncio.sleep(_delay_s(failures))
             else:
-                self.trouble = ""
+                self.trouble, failures = "", 0
 
     async def _list(self) -> str:
         listed = await self._api.list(self._kind, self._namespace)

@@ -1,6 +1,7 @@
 """What do people ask for by writing into TrafficShifts? Commands, deletions, and new documents."""
 
 import asyncio
+import contextlib
 from collections.abc import AsyncIterator
 
 from control.adapters.kubernetes.api import BINDINGS, POLICIES, TRAFFIC_SHIFTS, Json, KubeApi
@@ -17,7 +18,7 @@ from control.adapters.kubernetes.notes import (
 )
 from control.adapters.kubernetes.store import ClusterStore
 from control.engine.command import Command
-from control.errors import Refused, TidegateError
+from control.errors import NotFound, Refused, TidegateError
 from control.ports import Clock
 
 AUTHOR_POLICY = "tidegate-command-author"
@@ -61,6 +62,14 @@ class Mailbox:
             return
         patch = finalizer_patch(item, [*finalizers(item), FINALIZER])
         self._shifts.seen(await self._api.patch(TRAFFIC_SHIFTS, *key, patch))
+
+    async def let_go(self, key: Key) -> None:
+        """Our finalizer no longer keeps the object."""
+        item = self._shifts.objects.get(key)
+        if item is not None and FINALIZER in finalizers(item):
+            left = [each for each in finalizers(item) if each != FINALIZER]
+            with contextlib.suppress(NotFound):
+                self._shifts.seen(await self._api.patch(TRAFFIC_SHIFTS, *key, finalizer_patch(item, left)))
 
     async def command(self, key: Key) -> Command | None:
         """The command that was not answered yet. One that is no command is answered here."""

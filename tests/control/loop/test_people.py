@@ -1,6 +1,7 @@
 """People come first: their changes, their commands, their edits, and what the shift does about each."""
 
-from dataclasses import replace
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from fractions import Fraction
 
@@ -366,6 +367,51 @@ def test_the_deletion_of_a_suspended_shift_writes_nothing() -> None:
     delete(world)
     run(world, lambda each: False)
     assert (KEY in world.stored, world.share()) == (False, HALF)
+
+
+@dataclass(frozen=True)
+class Obstacle:
+    """What keeps a deleted shift's traffic from going back, and what is told of it."""
+
+    begins: Callable[[World], None]
+    told: str
+
+
+def refuse(world: World) -> None:
+    world.refusing = "no rights"
+
+
+def nack(world: World) -> None:
+    world.nack, world.nack_from = "gateway", world.now
+
+
+def spoil(world: World) -> None:
+    world.unwritable = "no list of routes"
+
+
+def hide(world: World) -> None:
+    world.unreachable = frozenset({"edge"})
+
+
+OBSTACLES = {
+    "the document can't be read": Obstacle(spoil, "no list of routes"),
+    "a document is out of reach": Obstacle(hide, "does not answer"),
+    "every write is refused": Obstacle(refuse, "no rights"),
+    "a proxy never takes it": Obstacle(nack, "not every proxy"),
+}
+
+
+@pytest.mark.parametrize("obstacle", OBSTACLES.values(), ids=OBSTACLES.keys())
+def test_a_deletion_is_kept_waiting_for_a_minute_at_most(obstacle: Obstacle) -> None:
+    world = begun(hold="1h")
+    obstacle.begins(world)
+    delete(world)
+    run_for(world, timedelta(seconds=50))
+    assert world.stored
+    run_for(world, timedelta(seconds=30))
+    assert not world.stored
+    assert world.entries[-1]["reason"] == "LetGo"
+    assert obstacle.told in world.entries[-1]["sentence"]
 
 
 def test_a_deletion_does_not_wait_for_metrics() -> None:

@@ -310,7 +310,9 @@ def test_where_the_mesh_cant_tell_time_settles_it() -> None:
     world = World(acknowledgements_known=False)
     apply(world, shift(steps="50%, 100%", hold="1s", more="settle: 5s"))
     run(world, lambda each: state_of(each).acknowledged_at is not None)
-    assert state_of(world).steps[0].acknowledged_at == state_of(world).steps[0].entered_at + timedelta(seconds=5)
+    found = state_of(world)
+    assert found.acknowledged_at == found.steps[0].entered_at + timedelta(seconds=5)
+    assert found.steps[0].acknowledged_at is None
     assert status_of(world)["share"]["acknowledged"] is None
     run(world)
     assert phase_of(world) is Phase.PROMOTED
@@ -362,7 +364,43 @@ def test_a_mesh_that_does_not_answer_is_given_time() -> None:
     apply(world, shift(steps="100%", hold="1s", more="settle: 3s"))
     run(world)
     assert status_of(world)["share"]["acknowledged"] is None
+    assert reasons(world) == ["FullEntered", "StepSettled", "Promoted"]
+    assert (
+        world.entries[1]["sentence"] == "nobody can say which proxies run 100 %: 3 s have passed since it was written"
+    )
+    assert world.entries[2]["sentence"].startswith("100 % is written, though nobody can say which proxies run it, and")
+    assert [each["acknowledgedAt"] for each in status_of(world)["steps"]] == [None]
     assert (phase_of(world), world.share()) == (Phase.PROMOTED, Fraction(1))
+
+
+def test_what_time_had_settled_is_acknowledged_once_the_mesh_says_so() -> None:
+    world = World(proxies_unreachable=True)
+    apply(world, shift(steps="50%, 100%", hold="20s", more="settle: 3s"))
+    run(world, at_step(1))
+    run_for(world, timedelta(seconds=5))
+    assert reasons(world) == ["StepEntered", "StepSettled"]
+    world.proxies_unreachable = False
+    run(world)
+    assert reasons(world) == [
+        "StepEntered",
+        "StepSettled",
+        "StepAcknowledged",
+        "FullEntered",
+        "StepAcknowledged",
+        "Promoted",
+    ]
+
+
+def test_a_return_that_nobody_can_confirm_does_not_claim_that_every_proxy_runs_it() -> None:
+    world = World()
+    apply(world, shift(steps="50%, 100%", hold="1h", more="settle: 3s"))
+    run(world, at_step(1))
+    run_for(world, timedelta(seconds=5))
+    world.proxies_unreachable = True
+    command(world, Verb.ROLLBACK)
+    run(world)
+    assert reasons(world)[-2:] == ["StepSettled", "RolledBack"]
+    assert "nobody can say which proxies run it" in world.entries[-1]["sentence"]
 
 
 def test_a_command_that_comes_between_write_and_confirmation_is_not_lost() -> None:
