@@ -48,6 +48,14 @@ class Acknowledgement:
     known: bool = True
 
 
+@dataclass(frozen=True, slots=True)
+class AddedSubsets:
+    """Which subsets were added to which DestinationRule, as people name it."""
+
+    rule: str
+    names: tuple[str, ...]
+
+
 class Documents(Protocol):
     """The mesh documents that people own, and the one write that we are allowed: weights."""
 
@@ -63,6 +71,11 @@ class Documents(Protocol):
     async def differences(self, namespace: str, host: str, versions: Sequence[str]) -> tuple[str, ...]:
         """Where callers wait or retry otherwise for one of these subsets of the host: each field with its values, as
         a person reads it. Raises Unavailable.
+        """
+
+    async def add_subsets(self, namespace: str, host: str, names: Sequence[str]) -> AddedSubsets | None:
+        """Adds those of the subsets that no DestinationRule of the host has, for processes labelled `version: NAME`.
+        None when there is nothing to add. Raises Conflict, Rejected, Unavailable.
         """
 
     def changes(self) -> AsyncIterator[RouteRef | None]:

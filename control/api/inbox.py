@@ -53,9 +53,7 @@ async def serve_one(
     shifts.looks.wake_by_person(key)
 
 
-async def _wrong(
-    post: Post, key: ShiftKey, invalid: Callable[[ShiftKey, str], Awaitable[None]], message: str
-) -> None:
+async def _wrong(post: Post, key: ShiftKey, invalid: Callable[[ShiftKey, str], Awaitable[None]], message: str) -> None:
     """A document that was never right: what is wrong is shown; deleted, it goes, since it never had any traffic."""
     with contextlib.suppress(TidegateError):
         await (post.let_go(key) if post.is_going(key) else invalid(key, message))

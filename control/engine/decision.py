@@ -81,6 +81,7 @@ class Cause(StrEnum):
     LET_GO = "LetGo"
     DRIFT_REPAIRED = "DriftRepaired"
     SPEC_CHANGED = "SpecChanged"
+    SUBSETS_ADDED = "SubsetsAdded"
     READABLE_AGAIN = "ReadableAgain"
 
 

@@ -284,6 +284,7 @@ WORDS: dict[Cause, Words] = {
     ),
     Cause.DRIFT_REPAIRED: Words("somebody set {canary} to {theirs} on {route}: set back to {ours}"),
     Cause.READABLE_AGAIN: Words("{what} again"),
+    Cause.SUBSETS_ADDED: Words("{rule} has {subsets} now, which no DestinationRule of the host had"),
     Cause.SPEC_CHANGED: Words("the spec changed; it counts from the next step on, the weight stays at {share}"),
 }
 

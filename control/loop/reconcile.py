@@ -29,6 +29,7 @@ from control.engine.state_json import StateJson, state_of
 from control.errors import Conflict, TidegateError
 from control.loop.observe import Look, look
 from control.loop.ports import Ports
+from control.loop.subsets import declared
 from control.loop.write import Written, confirmed, patches, shown, write
 from control.ports import Stored
 from control.spec import TrafficShift, stored_shift
@@ -58,8 +59,10 @@ async def reconcile(ports: Ports, key: tuple[str, str], now: datetime) -> Outcom
     if stored is None:
         return Outcome(AT_REST, changed=False, gone=True)
     shift, before = stored_shift(stored.spec), state_of(stored.state)
+    subsets = await declared(ports, shift, before)
     seen = await look(ports, shift, before, now)
-    known = weighed(shift, before, seen, now)
+    seen = replace(seen, seen=subsets.shown(seen.seen))
+    known = subsets.told(shift, weighed(shift, before, seen, now), now)
     judged = judge(shift, known, seen.seen, now)
     decision = decide(shift, known, seen.seen, judged, now)
     if decision.cause is Cause.DELETED and decision.event is None:

@@ -64,6 +64,7 @@ def built(door: ShiftDoor) -> TrafficShift:
         rollback_window=spec.rollback_window,
         return_over=spec.back.over,
         changes=tuple(each for each in Change if each in spec.changes),
+        manage_subsets=spec.manage_subsets,
         baseline=None if spec.baseline is None else Window(spec.baseline.start, spec.baseline.end),
     )
 

@@ -119,6 +119,7 @@ class SpecDoor(Door):
     deadline: Limit | None = None
     grace_period: Wait = timedelta(minutes=5)
     settle: Wait = timedelta(seconds=10)
+    manage_subsets: bool = False
 
 
 class MetadataDoor(Door):

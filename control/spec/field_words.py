@@ -71,6 +71,8 @@ WORDS = {
     "deadline": "The longest time from the first weight to the end. Default: none.",
     "onDeadline": "What happens to a shift that is not done by then: hold or rollback.",
     "gracePeriod": "How long a person's change towards stable is respected before it is repaired.",
+    "manageSubsets": "Whether a subset of these names that no DestinationRule of the host has is added to one, for "
+    "pods with the label version: NAME. Nothing else of a DestinationRule is ever written.",
     "settle": "How long a write is given where the mesh can't say who runs it.",
 }
 """Path below spec -> sentence; `[]` stands for the members of a list. Plain defaults are added from the spec itself."""

@@ -94,6 +94,7 @@ class TrafficShift:
     share of requests that must succeed). `warm_up` is how long a new process is judged by a loose margin,
     `blind_for` how long the counters may be silent before the weight goes to 0, `rollback_window` how long after 100 %
     the objective may still take the traffic back, `return_over` how long a return lasts that nobody is in a hurry for.
+    `manage_subsets`: whether a subset that no DestinationRule has may be added to one.
     """
 
     name: str
@@ -123,6 +124,7 @@ class TrafficShift:
     return_over: timedelta = timedelta(0)
     changes: tuple[Change, ...] = ()
     baseline: Window | None = None
+    manage_subsets: bool = False
 
     @property
     def key(self) -> tuple[str, str]:
@@ -189,6 +191,7 @@ def _spec(shift: TrafficShift) -> dict[str, Any]:
         "onDeadline": shift.on_deadline.value,
         "gracePeriod": duration_text(shift.grace_period),
         "settle": duration_text(shift.settle),
+        "manageSubsets": shift.manage_subsets,
     }
     return spec | _optional(shift)
 

@@ -11,6 +11,7 @@ import pytest
 
 from control.errors import StartFailed
 from tests.cluster.test_outages import STEPS, check_outlived, in_force
+from tests.cluster.test_people import BY
 from tests.cluster.test_shift import RATE, ended
 from tests.support.cluster_story import Scene, shift
 from tests.support.control_story import load
@@ -74,7 +75,7 @@ async def test_a_return_writes_what_it_can_where_one_document_is_refused(shared:
         await shared.told(in_force("1/10"), "10 % is in force")
         async with refusing(shared, "edge"):
             command = json.dumps({"id": "back", "verb": "rollback"})
-            await shared.cluster.kubectl_run("annotate", "trafficshift", "echo", f"tidegate.dev/command={command}")
+            await shared.cluster.kubectl_run("annotate", "trafficshift", "echo", f"tidegate.dev/command={command}", BY)
             partial = await shared.told(lambda status: "frozen until Monday" in json.dumps(status), "it is told")
             await shared.told(lambda status: _shares(status)["echo"] == "0", "the other one is written")
             weights = await shared.weights()

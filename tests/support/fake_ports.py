@@ -17,7 +17,7 @@ from control.engine.ledger import LedgerEntry
 from control.engine.readings import Counts, PodCounts, PodKey, Reading, SeriesKey
 from control.errors import Conflict, NotFound, Rejected, Unavailable
 from control.loop.ports import Ports
-from control.ports import Acknowledgement, Applied, MetricsQuery, Rejection, Stored
+from control.ports import Acknowledgement, AddedSubsets, Applied, MetricsQuery, Rejection, Stored
 from mesh.istio.document import read_documents
 from mesh.istio.problem import RouteNotFound
 from mesh.istio.weights import RouteView, WeightPatch, configured_share, route_view, splice
@@ -247,6 +247,13 @@ class _Documents:
 
     async def differences(self, namespace: str, host: str, versions: Sequence[str]) -> tuple[str, ...]:
         return self.world.differing
+
+    async def add_subsets(self, namespace: str, host: str, names: Sequence[str]) -> AddedSubsets | None:
+        missing = tuple(name for name in names if name not in self.world.endpoints)
+        if self.world.refusing and missing:
+            raise Rejected(self.world.refusing)
+        self.world.endpoints |= dict.fromkeys(missing, 1)
+        return AddedSubsets(f"DestinationRule {namespace}/{host}", missing) if missing else None
 
     def changes(self) -> AsyncIterator[RouteRef | None]:
         raise NotImplementedError("ticks are taken by hand")

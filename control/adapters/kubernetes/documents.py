@@ -3,11 +3,12 @@
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 
-from control.adapters.kubernetes.api import VIRTUAL_SERVICES, KubeApi
+from control.adapters.kubernetes.api import DESTINATION_RULES, VIRTUAL_SERVICES, Json, KubeApi
 from control.adapters.kubernetes.informer import Informer, Key
 from control.adapters.kubernetes.routes import Held, held, operations, view
+from control.adapters.kubernetes.subsets import Addition, addition
 from control.errors import Conflict, NotFound, Refused, Rejected
-from control.ports import Applied
+from control.ports import AddedSubsets, Applied
 from mesh.istio.hosts import full_name
 from mesh.istio.problem import RouteNotFound, WeightRefused
 from mesh.istio.weights import RouteView, WeightPatch
@@ -86,6 +87,24 @@ class ClusterDocuments:
         ]
         found = differences(documents, full_name(host, namespace), versions)
         return tuple(f"{each.field} ({_values(versions, each.values)})" for each in found)
+
+    async def add_subsets(self, namespace: str, host: str, names: Sequence[str]) -> AddedSubsets | None:
+        wanted = addition(self._rules.all(), namespace, host, names)
+        if wanted is None:
+            return None
+        if not self._may_write():
+            raise Conflict("another controller leads now", hint="this one writes nothing any more")
+        try:
+            self._rules.seen(await self._written(wanted))
+        except Refused as error:
+            raise Rejected(error.message, hint=error.hint) from error
+        return AddedSubsets(wanted.rule, wanted.names)
+
+    async def _written(self, wanted: Addition) -> Json:
+        namespace, name = wanted.key
+        if wanted.document is not None:
+            return await self._api.create(DESTINATION_RULES, namespace, wanted.document)
+        return await self._api.patch(DESTINATION_RULES, namespace, name, list(wanted.patch))
 
     async def changes(self) -> AsyncIterator[RouteRef | None]:
         waiting: asyncio.Queue[RouteRef | None] = asyncio.Queue()

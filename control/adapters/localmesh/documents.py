@@ -8,7 +8,7 @@ from tidegate.mesh.v1 import mesh_pb2
 
 from control.adapters.localmesh.channel import MeshChannel, answer
 from control.errors import NotFound, Rejected, Unavailable
-from control.ports import Applied
+from control.ports import AddedSubsets, Applied
 from mesh.istio.document import Document, read_documents
 from mesh.istio.hosts import full_name
 from mesh.istio.problem import RouteNotFound, WeightRefused
@@ -52,6 +52,12 @@ class LocalDocuments:
         )
         response = await answer(call)
         return tuple(_difference(each, versions) for each in response.differences)
+
+    async def add_subsets(self, namespace: str, host: str, names: Sequence[str]) -> AddedSubsets | None:  # noqa: ARG002
+        """Raises Rejected: here a person's files are the only place where subsets are declared."""
+        raise Rejected(
+            "manageSubsets is for clusters", hint="write the subsets into the DestinationRule of your folder"
+        )
 
     async def changes(self) -> AsyncIterator[RouteRef | None]:
         while True:
