@@ -32,9 +32,7 @@ async def test_a_missing_subset_is_added_and_the_rest_of_the_rule_stays(stage: S
     await stage.hire()
     async with load(stage.stage, rate=RATE) as traffic:
         await stage.apply_shift(manageSubsets=True)
-        await stage.told(
-            lambda status: "may not" in status["message"] or "forbidden" in status["message"], "it is told"
-        )
+        await stage.told(lambda status: "forbidden" in status["reason"], "the missing right is told")
         await run("apply", "-f", COMPONENT)
         try:
             done = await stage.told(ended, "it ends")

@@ -66,6 +66,9 @@ CHART: dict[str, Callable[[], str]] = {
     "templates/binding.yaml": lambda: HEADER + when(
         ".Values.namespace", changed("namespaced/binding.yaml", NAMESPACED), changed("cluster/binding.yaml", (OWN,))
     ),
+    "templates/manage-subsets.yaml": lambda: HEADER + when(
+        ".Values.manageSubsets", changed("manage-subsets/rights.yaml", (OWN,))
+    ),
     "templates/policies.yaml": lambda: HEADER + when(".Values.policies", changed("base/policies.yaml", POLICIES)),
     "templates/controller.yaml": lambda: HEADER + changed("base/controller.yaml", CONTROLLER),
 }  # fmt: skip
