@@ -15,7 +15,7 @@ from control.adapters.localmesh.documents import LocalDocuments
 from control.adapters.localmesh.metrics import LocalMetrics
 from control.adapters.localmesh.proxies import LocalProxies
 from control.adapters.localmesh.workloads import LocalWorkloads
-from control.adapters.prometheus.access import access
+from control.adapters.prometheus.access import Access, access
 from control.adapters.prometheus.history import PrometheusHistory
 from control.adapters.prometheus.metrics import PrometheusMetrics
 from control.adapters.prometheus.server import PrometheusServer
@@ -95,7 +95,15 @@ def prometheus(settings: Settings, clock: Clock) -> Prometheus | None:
     """The one that is configured, if any is. Raises SpecError when its settings don't fit."""
     if not settings.prometheus_url:
         return None
-    chosen = access(
+    chosen = access_of(settings)
+    server = PrometheusServer(chosen)
+    metrics = PrometheusMetrics(server, clock, interval=chosen.interval)
+    return Prometheus(metrics, PrometheusHistory(server, interval=chosen.interval))
+
+
+def access_of(settings: Settings) -> Access:
+    """How the configured Prometheus is reached. Raises SpecError when its settings don't fit."""
+    return access(
         settings.prometheus_url,
         headers=settings.prometheus_headers,
         user=settings.prometheus_user,
@@ -107,9 +115,6 @@ def prometheus(settings: Settings, clock: Clock) -> Prometheus | None:
         timeout_s=settings.prometheus_timeout_s,
         scrape_s=settings.prometheus_scrape_s,
     )
-    server = PrometheusServer(chosen)
-    metrics = PrometheusMetrics(server, clock, interval=chosen.interval)
-    return Prometheus(metrics, PrometheusHistory(server, interval=chosen.interval))
 
 
 @contextlib.asynccontextmanager

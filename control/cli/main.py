@@ -69,6 +69,7 @@ VERBS: Mapping[str, Verb] = {
     "lint": Verb("control.cli.verbs.lint:command", "Check mesh documents and shifts in files and folders.", MESH),
     "mesh": Verb("control.cli.verbs.mesh:command", "Run Istio documents on real Envoys.", MESH),
     "dev": Verb("control.local.cluster.command:command", "Run a small cluster: API server and istiod.", SELF),
+    "doctor": Verb("control.cli.verbs.doctor:command", "Look at all that a shift needs, and say what to do.", SELF),
     "version": Verb("control.cli.verbs.version:command", "Print the versions of the tool and the controller.", SELF),
     "completion": Verb(
         "control.cli.verbs.completion:command", "Print a script that completes commands in a shell.", SELF

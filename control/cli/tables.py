@@ -7,12 +7,14 @@ from rich.text import Text
 
 from control.cli.look import STYLE_OF_TONE, Look
 from control.cli.screens import DIM, columns, indented, title
+from control.doctor.checks import Finding, Level
 from control.view.ledger import LedgerView, RunRow
 from control.view.model import DiffView, DocumentDiff, ExplainView, HistoryRow, ListRow
 
 STYLE_OF_SIGN = {"+": "green", "-": "red", " ": "default"}
 
 
+STYLE_OF_LEVEL = {Level.OK: "green", Level.WARN: "yellow", Level.FAIL: "red bold", Level.UNKNOWN: "cyan"}
 NARROW = 100
 """Below so many columns the list leaves out the three shares and when a shift began."""
 
@@ -111,3 +113,17 @@ def explain_screen(explained: ExplainView, _look: Look) -> RenderableType:
     for question, answers in explained.answers:
         parts += [Text(""), title(question), *(indented(Text(answer)) for answer in answers)]
     return Group(*parts)
+
+
+def doctor_table(found: Sequence[Finding], look: Look) -> RenderableType:
+    """A row a finding: what was seen, and what to do about it."""
+    lines = [
+        (
+            Text(each.level.value, style=STYLE_OF_LEVEL[each.level]),
+            Text(each.code, style=DIM),
+            each.about,
+            f"{each.seen} {look.glyphs.arrow} {each.advice}" if each.advice else each.seen,
+        )
+        for each in found
+    ]
+    return columns(lines, ("", "CODE", "WHAT", "SEEN, AND WHAT TO DO"))

@@ -59,7 +59,8 @@ async def test_what_can_be_set_is_accepted_word_for_word(cluster: Cluster, helm:
     """Another namespace, another image, a claim for the ledger, no policies, users that the cluster gives out."""
     await cluster.kubectl_run("apply", "-f", "-", stdin=namespace("traffic"))
     sets = ("image.repository=mirror.example/tidegate,image.tag=9.9.9", "replicas=3", "ledgerClaim=ledger")
-    words = [word for each in (*sets, "policies=false", "fixedUser=false", "manageSubsets=true") for word in ("--set", each)]
+    sets = (*sets, "policies=false", "fixedUser=false", "manageSubsets=true")
+    words = [word for each in sets for word in ("--set", each)]
     found = await asyncio.to_thread(template, helm, *words, into="traffic")
     pod = found["Deployment", "traffic", "tidegate"]["spec"]["template"]["spec"]
     assert pod["containers"][0]["image"] == "mirror.example/tidegate:9.9.9"

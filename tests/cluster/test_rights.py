@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from control.doctor.rights import NEEDED
 from control.local.cluster.places import CONTROLLER
 from control.local.cluster.running import Cluster
 
@@ -11,18 +12,9 @@ pytestmark = pytest.mark.cluster
 ISTIO = "networking.istio.io"
 Asked = tuple[str, str, str, str, str]
 """Verb, group, resource (with its subresource), namespace, name."""
-NEEDS: tuple[Asked, ...] = (
-    *((verb, "tidegate.dev", "trafficshifts", "shop", "") for verb in ("get", "list", "watch", "patch")),
-    ("patch", "tidegate.dev", "trafficshifts/status", "shop", "cart"),
-    *((verb, ISTIO, "virtualservices", "shop", "") for verb in ("get", "list", "watch", "patch")),
-    *(("watch", ISTIO, kind, "shop", "") for kind in ("destinationrules", "serviceentries", "workloadentries")),
-    ("watch", "", "pods", "shop", ""),
-    ("watch", "", "services", "shop", ""),
-    ("create", "events.k8s.io", "events", "shop", ""),
-    ("create", "coordination.k8s.io", "leases", "tidegate-system", ""),
-    ("update", "coordination.k8s.io", "leases", "tidegate-system", "tidegate"),
-    ("list", "discovery.k8s.io", "endpointslices", "istio-system", ""),
-    ("get", "admissionregistration.k8s.io", "validatingadmissionpolicies", "", "tidegate-command-author"),
+PLACES = {"shifts": "shop", "own": "tidegate-system", "istio": "istio-system", "cluster": ""}
+NEEDS: tuple[Asked, ...] = tuple(
+    (each.verb, each.group, each.resource, PLACES[each.place], each.name) for each in NEEDED
 )
 MUST_NOT: tuple[Asked, ...] = (
     ("get", "", "secrets", "shop", ""),

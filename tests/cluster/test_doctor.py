@@ -1,0 +1,63 @@
+"""`tidegate doctor` on a cluster: all is well, then one thing after another is not, and the right line says so."""
+
+import json
+from typing import Any
+
+import pytest
+
+from control.local.cluster.running import MANIFESTS
+from tests.cluster.test_shift import RATE
+from tests.cluster.test_verbs import tidegate
+from tests.support.cluster_story import Scene
+from tests.support.control_story import load
+from tests.support.mesh_wait import until
+
+pytestmark = pytest.mark.cluster
+
+
+async def lines(stage: Scene, monkeypatch: pytest.MonkeyPatch, *words: str) -> tuple[int, list[dict[str, Any]]]:
+    monkeypatch.setenv("TIDEGATE_PROMETHEUS_URL", stage.prometheus_url)
+    monkeypatch.setenv("TIDEGATE_ISTIOD", f"http://{stage.cluster.places.istiod_monitoring}")
+    code, out, error = await tidegate(stage, "doctor", "-o", "json", *words)
+    assert out, error
+    return code, json.loads(out)
+
+
+def of(found: list[dict[str, Any]], code: str) -> list[tuple[str, str]]:
+    return [(each["level"], each["seen"]) for each in found if each["code"] == code]
+
+
+async def test_what_is_well_is_called_ok_and_what_is_not_by_its_name(
+    stage: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = stage.cluster.kubectl_run
+    _, found = await lines(stage, monkeypatch)
+    assert of(found, "LEASE") == [("fail", "nobody leads: no controller is running")]
+    await stage.hire()
+    async with load(stage.stage, rate=RATE):
+        await stage.apply_shift(strategy={"kind": "steps", "steps": ["10%", "100%"], "hold": "1h"})
+        await stage.told(lambda status: status["share"]["acknowledged"] == "1/10", "10 % is in force")
+        await stage.told(lambda status: status["verdict"] not in ("no data", "unavailable"), "both are counted")
+
+        async def well() -> list[dict[str, Any]] | None:
+            code, found = await lines(stage, monkeypatch)
+            return found if code == 0 and {each["level"] for each in found} == {"ok"} else None
+
+        found = await until(well, within_s=60, what="every line is ok")
+        assert {each["code"] for each in found} >= {"KIND", "RIGHTS", "POLICY", "LEASE", "ISTIOD", "PROM", "PROXY"}
+        await run("delete", "validatingadmissionpolicybinding", "tidegate-weights-only")
+        await run("annotate", "virtualservice", "echo", "tidegate.dev/hands-off=true")
+        wrong = [{"op": "replace", "path": "/spec/subsets/1/labels/version", "value": "nowhere"}]
+        await run("patch", "destinationrule", "echo", "--type=json", "-p", json.dumps(wrong))
+        await run("delete", "clusterrolebinding", "tidegate-traffic")
+        try:
+            code, found = await lines(stage, monkeypatch, "echo")
+        finally:
+            await run("apply", "--server-side", "-f", str(MANIFESTS / "cluster" / "binding.yaml"))
+            await run("apply", "--server-side", "-f", str(MANIFESTS / "base" / "policies.yaml"))
+    assert code == 1
+    assert ("warn", "tidegate-weights-only is not in force") in of(found, "POLICY")
+    assert of(found, "HANDS") == [("warn", "the annotation tidegate.dev/hands-off stops every write")]
+    assert ("fail", "v2 has no ready endpoint") in of(found, "READY")
+    ((level, said),) = of(found, "RIGHTS")
+    assert (level, "patch virtualservices" in said) == ("fail", True)
