@@ -10,7 +10,7 @@ import yaml
 from control.local.cluster.running import MANIFESTS, Cluster
 
 pytestmark = pytest.mark.cluster
-OVERLAYS = ("cluster", "namespaced", "overlays/istio", "overlays/restricted")
+OVERLAYS = ("cluster", "namespaced", "overlays/istio", "overlays/restricted-controller", "overlays/restricted")
 NAMESPACES = ("shop", "translation")
 Document = dict[str, Any]
 

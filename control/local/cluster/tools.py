@@ -48,7 +48,8 @@ KUBE = Module(
     flags=("-ldflags", STAMPED),
 )
 HELM = Module("helm", ("helm.sh/helm/v3/cmd/helm",))
-"""For the tests of the chart alone: a cluster does not need it."""
+SKAFFOLD = Module("skaffold", ("github.com/GoogleContainerTools/skaffold/v2/cmd/skaffold",))
+"""For the tests of what installs the product: a cluster needs neither."""
 
 
 def folder(module: Module, modules: Path = MODULES) -> Path:
