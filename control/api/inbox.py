@@ -53,9 +53,7 @@ async def serve_one(
     shifts.looks.wake_by_person(key)
 
 
-async def _wrong(
-    post: Post, key: ShiftKey, invalid: Callable[[ShiftKey, str], Awaitable[None]], message: str
-) -> None:
+async def _wrong(post: Post, key: ShiftKey, invalid: Callable[[ShiftKey, str], Awaitable[None]], message: str) -> None:
     """A document that was never right: what is wrong is shown; deleted, it goes, since it never had any traffic."""
     with contextlib.suppress(TidegateError):
         await (post.let_go(key) if post.is_going(key) else invalid(key, message))
@@ -71,6 +69,8 @@ async def _taken(post: Post, shifts: Shifts, key: ShiftKey) -> None:
 
 
 async def _once(post: Post, shifts: Shifts, key: ShiftKey) -> None:
+    if not post.is_going(key):
+        await shifts.store.load(*key)  # one that was never right is told so, and nothing holds it
     await post.hold_fast(key)
     command = await post.command(key)
     if command is not None:
