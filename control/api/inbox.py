@@ -69,6 +69,8 @@ async def _taken(post: Post, shifts: Shifts, key: ShiftKey) -> None:
 
 
 async def _once(post: Post, shifts: Shifts, key: ShiftKey) -> None:
+    if not post.is_going(key):
+        await shifts.store.load(*key)  # one that was never right is told so, and nothing holds it
     await post.hold_fast(key)
     command = await post.command(key)
     if command is not None:

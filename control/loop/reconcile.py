@@ -147,7 +147,11 @@ async def _delete(ports: Ports, stored: Stored, state: ShiftState) -> Outcome:
 def _next_tick(
     shift: TrafficShift, state: ShiftState, decision: Decision, written: Written, now: datetime
 ) -> timedelta:
-    """Soon while proxies are about to acknowledge, exactly when a hold ends, else a poll later; rarely when at rest."""
+    """At once where a deletion may go on, soon while proxies are about to acknowledge, exactly when a hold ends, else a
+    poll later; rarely when at rest.
+    """
+    if state.deleting and state.phase in FINISHED:
+        return AT_ONCE
     waits = state.intent is not None and state.acknowledged_at is None
     if decision.event is not None and not waits:
         return AT_ONCE

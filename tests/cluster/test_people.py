@@ -3,7 +3,6 @@ write without end, and a document that goes away.
 """
 
 import asyncio
-import contextlib
 import json
 from typing import Any
 
@@ -11,11 +10,18 @@ import pytest
 
 from tests.cluster.test_shift import RATE, ended
 from tests.support.cluster_story import Scene
+from tests.support.cluster_writers import writers
 from tests.support.control_story import load
 
-pytestmark = pytest.mark.cluster
+pytestmark = [pytest.mark.cluster, pytest.mark.asyncio(loop_scope="module")]
+WRITERS = 50
 BY = "tidegate.dev/command-by=admin"
 STEPS: dict[str, Any] = {"kind": "steps", "steps": ["10%", "40%", "100%"], "hold": "3s"}
+
+
+@pytest.fixture
+def stage(shared: Scene) -> Scene:
+    return shared
 
 
 async def weights(stage: Scene, name: str, stable: int, canary: int) -> None:
@@ -59,32 +65,52 @@ async def test_who_gives_traffic_back_by_hand_is_respected(stage: Scene) -> None
         assert set((await stage.weights()).values()) == {(100, 0)}
 
 
-async def test_writers_without_end_keep_no_rollback_from_happening(stage: Scene) -> None:
+@pytest.mark.parametrize("goes", ["forward", "back"])
+async def test_writers_without_end_keep_no_weight_from_being_written(stage: Scene, goes: str) -> None:
     await stage.hire()
-    async with load(stage.stage, rate=RATE):
-        await stage.apply_shift(strategy=STEPS | {"hold": "1h"})
+    loop = asyncio.get_running_loop()
+    async with load(stage.stage, rate=RATE) as traffic:
+        await stage.apply_shift(strategy=STEPS | {"hold": "1h" if goes == "back" else "2s"})
         await stage.told(lambda status: status["share"]["acknowledged"] == "1/10", "10 % is in force")
-        writers = [asyncio.ensure_future(_annotate(stage, number)) for number in range(8)]
-        try:
-            command = json.dumps({"id": "back", "verb": "rollback"})
-            await stage.cluster.kubectl_run("annotate", "trafficshift", "echo", f"tidegate.dev/command={command}", BY)
-            done = await stage.told(ended, "it is rolled back")
-        finally:
-            for each in writers:
-                each.cancel()
-            await asyncio.gather(*writers, return_exceptions=True)
-    assert done["phase"] == "RolledBack"
-    assert {canary for _, canary in (await stage.weights()).values()} == {0}
+        async with writers(stage.cluster, "echo", WRITERS) as busy:
+            began = loop.time()
+            if goes == "back":
+                command = json.dumps({"id": "back", "verb": "rollback"})
+                await stage.cluster.kubectl_run(
+                    "annotate", "trafficshift", "echo", f"tidegate.dev/command={command}", BY
+                )
+            done = await stage.told(ended, "it ends")
+            took_s = loop.time() - began
+    rate = busy.written / took_s
+    print(f"{WRITERS} writers, {goes}: {done['phase']} after {took_s:.1f} s beside {rate:.0f} writes a second")
+    assert done["phase"] == ("RolledBack" if goes == "back" else "Promoted"), done["reason"]
+    assert busy.written > WRITERS
+    assert (traffic.failures, stage.tape.unsaid()) == ([], [])
+    assert {canary for _, canary in (await stage.weights()).values()} == ({0} if goes == "back" else {100})
 
 
-async def _annotate(stage: Scene, number: int) -> None:
-    count = 0
-    while True:
-        count += 1
-        with contextlib.suppress(Exception):
-            await stage.cluster.kubectl_run(
-                "annotate", "--overwrite", "virtualservice", "echo", f"example.com/writer-{number}={count}"
-            )
+async def test_a_third_destination_keeps_the_weight_that_a_person_gave_it(stage: Scene) -> None:
+    """20 % go elsewhere from the middle on: stable and canary divide what is left to them."""
+    await stage.hire()
+    third = {"destination": {"host": "echo", "port": {"number": 50051}}, "weight": 20}
+    path = "/spec/http/0/route"
+    async with load(stage.stage, rate=RATE) as traffic:
+        await stage.apply_shift(strategy=STEPS)
+        await at_forty(stage)
+        patch = [
+            {"op": "replace", "path": f"{path}/0/weight", "value": 48},
+            {"op": "replace", "path": f"{path}/1/weight", "value": 32},
+            {"op": "add", "path": f"{path}/-", "value": third},
+        ]
+        await stage.cluster.kubectl_run("patch", "virtualservice", "echo", "--type=json", "-p", json.dumps(patch))
+        done = await stage.told(ended, "it ends")
+    found = (await stage.document("echo"))["spec"]["http"][0]["route"]
+    print(f"a third destination: {await stage.weights()}, {done['phase']}")
+    assert (done["phase"], done["share"]["configured"]) == ("Promoted", "1"), done["reason"]
+    assert await stage.weights() == {"echo": (0, 80, 20), "edge": (0, 100)}
+    assert found[2] == third
+    assert "DriftRepaired" not in [entry["reason"] for entry in done["history"]]
+    assert (traffic.failures, stage.tape.unsaid()) == ([], [])
 
 
 async def test_what_others_add_in_the_middle_stays(stage: Scene) -> None:

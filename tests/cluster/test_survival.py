@@ -1,4 +1,4 @@
-"""What must survive: a leader that is killed, one that is stopped past its lease, an API server that goes away."""
+"""What must survive: a leader that is killed again and again, one that is stopped past its lease."""
 
 import asyncio
 import os
@@ -11,28 +11,50 @@ from tests.cluster.test_shift import RATE, ended
 from tests.support.cluster_story import LEASE_S, Scene
 from tests.support.control_story import load
 
-pytestmark = pytest.mark.cluster
-KILLS = int(os.environ.get("TIDEGATE_TEST_KILLS", "3"))
+pytestmark = [pytest.mark.cluster, pytest.mark.asyncio(loop_scope="module")]
+KILLS = int(os.environ.get("TIDEGATE_TEST_KILLS", "30"))
+"""CI asks for fewer (.ci/run): the moments are drawn from the same seed, so that its kills are the first of these."""
+ENTERED = ("StepEntered", "FullEntered")
+
+
+@pytest.fixture
+def stage(shared: Scene) -> Scene:
+    return shared
 
 
 async def test_another_controller_goes_on_when_the_leader_is_killed(stage: Scene) -> None:
-    luck = random.Random(7)
+    """A step for each kill and one more, so that kills hit every part of a step."""
+    luck, loop = random.Random(7), asyncio.get_running_loop()
+    steps = [f"{100 * (number + 1) / (KILLS + 1):.2f}%" for number in range(KILLS)] + ["100%"]
+    without_s = []
     await stage.hire()
     await stage.hire()
     async with load(stage.stage, rate=RATE) as traffic:
-        await stage.apply_shift()
+        await stage.apply_shift(strategy={"kind": "steps", "steps": steps, "hold": "4s"})
         await stage.told(lambda status: status["step"] >= 1, "the first step")
         for _ in range(KILLS):
             leader = await stage.leader()
             await asyncio.sleep(luck.random() * 2)
             leader.kill()
             await leader.wait()
+            began = loop.time()
             await stage.hire()
-        done = await stage.told(ended, "it ends")
+            await stage.leader()
+            without_s.append(loop.time() - began)
+        seen = await stage.status()
+        done = await stage.told(ended, "it ends", within_s=60 + 10 * KILLS)
+    entered = [entry["step"] for entry in done["history"] if entry["reason"] in ENTERED]
+    unsaid, requests = stage.tape.unsaid(), sum(traffic.answers.values())
+    print(
+        f"{KILLS} kills up to step {seen['step']} of {len(steps)}: {requests:,} requests, {len(traffic.failures)} "
+        f"failed, {len(unsaid)} weights not said; without a leader {max(without_s):.1f} s at most"
+    )
     assert done["phase"] == "Promoted", done["reason"]
-    assert traffic.failures == []
-    entered = [entry["step"] for entry in done["history"] if entry["reason"] in ("StepEntered", "FullEntered")]
-    assert entered == [1, 2, 3, 4]
+    assert (traffic.failures, unsaid) == ([], [])
+    assert entered == sorted(set(entered)), "a step was entered twice"
+    assert entered[-1] == len(steps)
+    assert stage.tape.shares("echo") == sorted(set(stage.tape.shares("echo")))
+    assert len(stage.tape.shares("echo")) == len(steps)
 
 
 async def test_a_leader_that_slept_past_its_lease_writes_nothing(stage: Scene) -> None:
@@ -48,22 +70,6 @@ async def test_a_leader_that_slept_past_its_lease_writes_nothing(stage: Scene) -
         leader.send_signal(signal.SIGCONT)
         done = await stage.told(ended, "it ends")
     assert done["phase"] == "Promoted", done["reason"]
-    assert traffic.failures == []
-    entered = [entry["step"] for entry in done["history"] if entry["reason"] in ("StepEntered", "FullEntered")]
+    assert (traffic.failures, stage.tape.unsaid()) == ([], [])
+    entered = [entry["step"] for entry in done["history"] if entry["reason"] in ENTERED]
     assert entered == sorted(set(entered))
-
-
-async def test_a_shift_outlives_its_api_server(stage: Scene) -> None:
-    await stage.hire()
-    server = stage.cluster.processes["kube-apiserver"]
-    async with load(stage.stage, rate=RATE) as traffic:
-        await stage.apply_shift()
-        await stage.told(lambda status: status["step"] >= 1, "the first step")
-        os.kill(server, signal.SIGSTOP)
-        try:
-            await asyncio.sleep(12)
-        finally:
-            os.kill(server, signal.SIGCONT)
-        done = await stage.told(ended, "it ends")
-    assert done["phase"] == "Promoted", done["reason"]
-    assert traffic.failures == []

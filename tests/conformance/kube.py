@@ -5,6 +5,7 @@ import itertools
 import time
 from collections import Counter
 from collections.abc import Sequence
+from http import HTTPStatus
 from typing import Any
 
 import aiohttp
@@ -28,13 +29,14 @@ Refusals = dict[tuple[str, str, str], str]
 
 
 async def put(stack: Stack, documents: Sequence[dict[str, Any]]) -> Refusals:
-    """Creates the documents; those of one namespace one after the other."""
+    """Creates the documents and their namespaces; those of one namespace one after the other."""
     refusals: Refusals = {}
     turns = asyncio.Semaphore(_AT_ONCE)
     async with _session(stack) as session:
 
         async def create(group: list[dict[str, Any]]) -> None:
             async with turns:
+                await _create_namespace(session, stack, group[0]["metadata"]["namespace"])
                 for each in group:
                     if why := await _create(session, stack, each):
                         refusals[_key(each)] = why
@@ -42,6 +44,14 @@ async def put(stack: Stack, documents: Sequence[dict[str, Any]]) -> Refusals:
         groups = itertools.groupby(documents, key=lambda each: each["metadata"]["namespace"])
         await asyncio.gather(*(create(list(group)) for _, group in groups))
     return refusals
+
+
+async def _create_namespace(session: aiohttp.ClientSession, stack: Stack, name: str) -> None:
+    """One that is there already stays as it is."""
+    body = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}
+    async with session.post(f"{stack.api}/api/v1/namespaces", json=body) as answer:
+        if answer.status != HTTPStatus.CONFLICT:
+            answer.raise_for_status()
 
 
 async def _create(session: aiohttp.ClientSession, stack: Stack, document: dict[str, Any]) -> str:

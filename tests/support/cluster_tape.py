@@ -75,7 +75,8 @@ class Tape:
 
 def canary_share(item: Mapping[str, Any]) -> Fraction:
     """What the second destination has of both."""
-    stable, canary = (each.get("weight", 0) for each in item["spec"]["http"][0]["route"][:2])
+    weights = [each.get("weight", 0) for each in item["spec"]["http"][0]["route"]]
+    stable, canary = (*weights, 0)[:2]
     return Fraction(canary, stable + canary) if stable + canary else Fraction(0)
 
 

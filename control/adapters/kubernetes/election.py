@@ -20,6 +20,7 @@ from kubernetes.aio.leaderelection.leaderelection import LeaderElection
 from kubernetes.aio.leaderelection.resourcelock.leaselock import LeaseLock
 
 TRIES_OF_A_LEASE = 3
+FOR_EVER_MS = 2**62
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,26 +76,21 @@ class Leadership:
 
 
 class _Election(LeaderElection):
-    """The library's, which notes by the wall clock when it last saw the lease renewed.
+    """The library's, which compares times of the wall clock to see whether a lease that it saw still holds.
 
-    A step of that clock moves the note along. Else a waiting controller takes the lease of one that lives (set
-    forward), or waits an hour for that of one that is dead (set back).
+    That clock may be set. Then a waiting controller would take the lease of one that lives, or wait an hour for that of
+    one that is dead. So what it compares with is answered by the clock that nobody sets.
     """
 
-    def __init__(self, settings: Config) -> None:
-        super().__init__(settings)
-        self._ahead_s = _ahead_s()
+    @property
+    def observed_time_milliseconds(self) -> int:
+        """For ever away while what was seen holds, long ago afterwards."""
+        holds = time.monotonic() < self._seen_at + self.election_config.lease_duration
+        return FOR_EVER_MS if holds else 0
 
-    async def try_acquire_or_renew(self) -> bool:
-        ahead_s = _ahead_s()
-        self.observed_time_milliseconds += round((ahead_s - self._ahead_s) * 1000)
-        self._ahead_s = ahead_s
-        return bool(await super().try_acquire_or_renew())
-
-
-def _ahead_s() -> float:
-    """How far the wall clock is ahead of the one that nobody sets."""
-    return time.time() - time.monotonic()
+    @observed_time_milliseconds.setter
+    def observed_time_milliseconds(self, now_ms: int) -> None:
+        self._seen_at = time.monotonic() if now_ms else float("-inf")
 
 
 class _Lock(LeaseLock):
