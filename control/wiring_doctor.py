@@ -29,13 +29,13 @@ from control.engine.state import new_state
 from control.errors import TidegateError
 from control.loop.observe import look
 from control.loop.ports import Ports
-from control.loop.sources import Sources
+from control.loop.sources import PrometheusAlone, Sources
 from control.ports import Clock, Documents, Metrics, Proxies, Workloads
 from control.settings import Settings
 from control.spec import Source, TrafficShift, from_document
 from control.spec.crd import definition
 from control.wiring import SystemClock, access_of, ledger, prometheus
-from control.wiring_kubernetes import NoLocalMesh, Watched, watched
+from control.wiring_kubernetes import Watched, watched
 from mesh.envoy.program import find_envoy
 
 CONTROLLER = "system:serviceaccount:{namespace}:tidegate"
@@ -61,11 +61,11 @@ class Practice:
             found = await look(self.ports, shift, new_state(shift), self.now)
         except TidegateError as error:
             return OfShift(document.name, trouble=error.message)
-        return _of(shift, document.name, found.seen)
+        counted = shift.source is Source.PROMETHEUS or self.around.kind is not None
+        return _of(shift, document.name, found.seen, counted=counted)
 
 
-def _of(shift: TrafficShift, name: str, seen: Observation) -> OfShift:
-    counted = shift.source is Source.PROMETHEUS
+def _of(shift: TrafficShift, name: str, seen: Observation, *, counted: bool) -> OfShift:
     versions = (shift.stable, shift.canary)
     return OfShift(name, seen, shift.poll.total_seconds(), counted, versions)
 
@@ -87,7 +87,7 @@ async def on_a_cluster(settings: Settings, where: tuple[str, str], namespace: st
             known.kube_services, known.entries, known.rules, known.pods, known.workload_entries
         )
         metrics = await _metrics(stack, settings, clock)
-        ports = _ports(documents, proxies, workloads, Sources(NoLocalMesh(), metrics), settings)
+        ports = _ports(documents, proxies, workloads, PrometheusAlone(metrics), settings)
         around = await _cluster(api, asked, settings, namespace, clock)
         yield Practice(around, ports, clock.now())
 

@@ -38,29 +38,19 @@ from control.adapters.kubernetes.store import ClusterStore
 from control.adapters.kubernetes.workloads import ClusterWorkloads, Labels, Serving, pod, selector, workload_entry
 from control.api import inbox
 from control.api.shifts import Shifts
-from control.engine.readings import Reading
 from control.errors import Conflict, TidegateError, Unavailable
 from control.loop.feed import ChangeFeed, ObservedStore, ShiftKey
 from control.loop.queue import Backoff
 from control.loop.reconcile import Ports, reconcile
 from control.loop.runner import Runner, concerned
-from control.loop.sources import Sources
+from control.loop.sources import PrometheusAlone
 from control.loop.troubles import trouble_of
-from control.ports import Clock, MetricsQuery
+from control.ports import Clock
 from control.settings import Settings
 from control.spec import stored_shift
 from control.telemetry import LoopMetrics, LoopObserver
 from control.wiring import SystemClock, Told, facts, ledger, prometheus
 from mesh.traffic import RouteRef
-
-NO_MESH = "a cluster's proxies are counted by Prometheus, not read one by one"
-
-
-class NoLocalMesh:
-    """The Metrics port where there are no Envoys to ask themselves."""
-
-    async def read(self, query: MetricsQuery) -> Reading:  # noqa: ARG002
-        raise Unavailable(NO_MESH, hint="write `source: prometheus` into the shift")
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,7 +163,7 @@ def _controller(settings: Settings, clock: Clock, api: KubeApi, istiods: Istiods
         documents=documents,
         proxies=proxies,
         workloads=workloads,
-        metrics=Sources(NoLocalMesh(), asked.metrics if asked else None),
+        metrics=PrometheusAlone(asked.metrics if asked else None),
         store=ObservedStore(store, feed),
         ledger=ledger(settings.state_dir),
     )

@@ -203,11 +203,7 @@ def _proxies(shift: OfShift, _around: Around) -> Iterator[Said]:
 def _counted(shift: OfShift, around: Around) -> Iterator[Said]:
     if shift.seen is None:
         return
-    if not shift.needs_prometheus:
-        if around.kind is not None:
-            yield FAIL, "`source: mesh` reads Envoys on a laptop: on a cluster nothing counts its requests"
-            return
-    elif not around.prometheus.url:
+    if shift.needs_prometheus and not around.prometheus.url:
         yield UNKNOWN, "no Prometheus is named here (TIDEGATE_PROMETHEUS_URL)"
         return
     if not shift.seen.readable:

@@ -45,3 +45,16 @@ class Sources:
             return await self.prometheus.read(query)
         except Unavailable as error:
             return error
+
+
+@dataclass(frozen=True, slots=True)
+class PrometheusAlone:
+    """The Metrics port on a cluster. Its proxies can't be read one by one: Prometheus counts, whatever a shift says."""
+
+    prometheus: Metrics | None
+
+    async def read(self, query: MetricsQuery) -> Reading:
+        """Raises Unavailable."""
+        if self.prometheus is None:
+            raise Unavailable(NO_PROMETHEUS, hint=HINT)
+        return await self.prometheus.read(replace(query, source=Source.PROMETHEUS))

@@ -7,7 +7,7 @@ looks at shifts. Each write proves by the checkpoint's number that no other cont
 import asyncio
 import contextlib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -21,7 +21,7 @@ from control.engine.status import status
 from control.errors import Conflict, InvariantBroken, NotFound, Refused, Rejected, SpecError
 from control.loop.troubles import Trouble
 from control.ports import Clock, Stored
-from control.spec import TrafficShift, from_document, stored_shift, to_document
+from control.spec import Source, TrafficShift, from_document, stored_shift, to_document
 
 MayWrite = Callable[[], bool]
 Recorded = Callable[[Key, Sequence[Mapping[str, Any]]], None]
@@ -256,7 +256,9 @@ def _accepted(item: Json, former: Json | None) -> tuple[Json, str]:
 
 
 def _read(item: Json) -> TrafficShift:
-    return from_document(document_of(item), f"TrafficShift {item['metadata']['namespace']}/{item['metadata']['name']}")
+    """The shift that a document asks for. On a cluster no Envoy is read: Prometheus counts, whatever it says."""
+    shift = from_document(document_of(item), f"TrafficShift {item['metadata']['namespace']}/{item['metadata']['name']}")
+    return replace(shift, source=Source.PROMETHEUS)
 
 
 def _conditions(entry: Entry) -> list[Json]:

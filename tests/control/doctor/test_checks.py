@@ -117,10 +117,6 @@ OF_SHIFTS: list[tuple[str, OfShift, Around, list[tuple[Level, str]]]] = [
         [(FAIL, "the metrics can't be read: a timeout"), (FAIL, "misses: two series")],
     ),
     ("COUNT", replace(a_shift(), needs_prometheus=False), Around(), [(OK, "both versions are counted")]),
-    (
-        "COUNT", replace(a_shift(), needs_prometheus=False), CLUSTER,
-        [(FAIL, "`source: mesh` reads Envoys on a laptop: on a cluster nothing counts its requests")],
-    ),
     ("POLL", a_shift(), CLUSTER, []),
     ("POLL", a_shift(), NAMED, [(OK, "it looks each 5 s, counters are read each 5 s")]),
     ("POLL", replace(a_shift(), poll_s=1.0), NAMED, [(WARN, "it looks each 1 s at counters that are read each 5 s")]),

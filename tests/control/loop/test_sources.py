@@ -7,7 +7,7 @@ import pytest
 
 from control.engine.readings import Counts, Ratio, Reading, SeriesKey
 from control.errors import Unavailable
-from control.loop.sources import Sources
+from control.loop.sources import PrometheusAlone, Sources
 from control.ports import MetricsQuery
 from control.spec import RatioQuery, Source, UserMetric
 from tests.support.control_time import NOON
@@ -82,3 +82,12 @@ async def test_who_counts_by_prometheus_without_one_is_told_what_to_do() -> None
 async def test_without_the_meshs_counters_there_is_no_reading() -> None:
     with pytest.raises(Unavailable, match="mesh is away"):
         await Sources(Scripted(Unavailable("mesh is away")), Scripted(OWN)).read(replace(QUERY, metrics=(MINE,)))
+
+
+async def test_on_a_cluster_prometheus_counts_whatever_the_shift_says() -> None:
+    kept = Scripted(OWN)
+    for source in Source:
+        await PrometheusAlone(kept).read(replace(QUERY, source=source))
+    assert {each.source for each in kept.asked} == {Source.PROMETHEUS}
+    with pytest.raises(Unavailable, match="no Prometheus is configured"):
+        await PrometheusAlone(None).read(QUERY)
