@@ -140,3 +140,17 @@ def look_back(state_dir: Path) -> list[str]:
     """The reasons of the shift's journal, oldest first."""
     done = tidegate("history", "translator", "-o", "json", state_dir=state_dir)
     return [entry["reason"] for entry in json.loads(done.stdout)] if done.returncode == 0 else []
+
+
+def test_doctor_looks_at_the_machine_and_at_the_shift(state_dir: Path, tmp_path: Path) -> None:
+    up(state_dir)
+    assert tidegate("apply", str(SHIFT), state_dir=state_dir).returncode == 0
+    assert eventually(lambda: look(state_dir)["share"]["acknowledged"] == "1/20", within_s=60)
+    done = tidegate("doctor", "translator", "-o", "json", state_dir=state_dir)
+    assert done.returncode == 0, done.stdout
+    found = json.loads(done.stdout)
+    assert {each["code"] for each in found} >= {"LAPTOP", "ROUTE", "READY", "PROXY", "COUNT"}
+    assert {each["level"] for each in found if each["code"] != "COUNT"} == {"ok"}
+    without = tidegate("doctor", state_dir=state_dir, path=programs_without_redis(tmp_path / "bin"))
+    assert without.returncode == 1
+    assert "redis-server is not there" in without.stdout

@@ -56,6 +56,6 @@ async def _examined(state_dir: Path, namespace: str, name: str) -> "Sequence[Fin
             return findings(practice.around, await practice.examined(shifts))
     here = running(state_dir)
     async with on_a_laptop(
-        settings(state_dir=str(state_dir)), here.mesh, read_token(Path(here.token_file))
+        settings(state_dir=state_dir), here.mesh, read_token(Path(here.token_file))
     ) as practice:
         return findings(practice.around, await practice.examined(shifts))
