@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from control.engine.builds import judged_builds
+from control.engine.carried import carried
 from control.engine.decide import decide
 from control.engine.decision import Cause, Decision
 from control.engine.entry import entry_of, service_of
@@ -37,7 +38,7 @@ __all__ = ["Outcome", "Ports", "reconcile", "weighed"]
 SOON = timedelta(milliseconds=200)
 PATIENCE = timedelta(seconds=5)
 AT_REST = timedelta(seconds=15)
-AT_ONCE = timedelta(0)
+AT_ONCE = NOT_SET = timedelta(0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,14 +52,18 @@ class Outcome:
     gone: bool = False
 
 
-async def reconcile(ports: Ports, key: tuple[str, str], now: datetime) -> Outcome:
-    """One tick of the shift `key` (namespace, name). Raises: InvariantBroken, Unavailable and Conflict of the store."""
+async def reconcile(ports: Ports, key: tuple[str, str], now: datetime, *, set_by: timedelta = NOT_SET) -> Outcome:
+    """One tick of the shift `key` (namespace, name). `set_by`: by how much the clock was set since the last one.
+
+    Raises: InvariantBroken, Unavailable and Conflict of the store.
+    """
     stored = await ports.store.load(*key)
     if stored is None:
         return Outcome(AT_REST, changed=False, gone=True)
     shift, before = from_document(stored.spec), ShiftState.from_json(stored.state)
-    seen = await look(ports, shift, before, now)
-    known = weighed(shift, before, seen, now)
+    running = carried(before, set_by)
+    seen = await look(ports, shift, running, now)
+    known = weighed(shift, running, seen, now)
     judged = judge(shift, known, seen.seen, now)
     decision = decide(shift, known, seen.seen, judged, now)
     if decision.cause is Cause.DELETED and decision.event is None:

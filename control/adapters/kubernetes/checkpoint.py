@@ -34,7 +34,7 @@ class Checkpoint:
 
 def is_due(last: Checkpoint, state: Mapping[str, Any], now: datetime) -> bool:
     """Must the state be written now?"""
-    return last.at is None or decided(last.state) != decided(state) or now - last.at >= EVERY
+    return last.at is None or decided(last.state) != decided(state) or abs(now - last.at) >= EVERY
 
 
 def decided(state: Mapping[str, Any]) -> Mapping[str, Any]:
