@@ -23,6 +23,7 @@ from control.adapters.store.sqlite import SqliteStore
 from control.api.shifts import Shifts
 from control.engine.state_json import state_of
 from control.engine.status import status
+from control.loop.clock_steps import ClockSteps
 from control.loop.feed import ChangeFeed, ObservedStore, ShiftKey
 from control.loop.queue import Backoff
 from control.loop.reconcile import Outcome, Ports, reconcile
@@ -154,8 +155,11 @@ def _controller(
     history: History | None,
     notices: tuple[str, ...],
 ) -> Controller:
+    steps = ClockSteps()
+
     async def tick(key: ShiftKey, now: datetime) -> Told:
-        outcome = await reconcile(ports, key, now)
+        outcome = await reconcile(ports, key, now, set_by=steps.since(key, now))
+        steps.looked(key, now)
         return Told(outcome.next_tick, outcome.changed, outcome.gone, await facts(ports.store, key, outcome, now))
 
     loop_metrics = LoopMetrics()

@@ -39,6 +39,7 @@ from control.adapters.kubernetes.workloads import ClusterWorkloads, Labels, Serv
 from control.api import inbox
 from control.api.shifts import Shifts
 from control.errors import Conflict, TidegateError, Unavailable
+from control.loop.clock_steps import ClockSteps
 from control.loop.feed import ChangeFeed, ObservedStore, ShiftKey
 from control.loop.queue import Backoff
 from control.loop.reconcile import Ports, reconcile
@@ -188,9 +189,12 @@ def _controller(settings: Settings, clock: Clock, api: KubeApi, istiods: Istiods
 def _runner(
     settings: Settings, clock: Clock, ports: Ports, store: ClusterStore, feed: ChangeFeed, loop_metrics: LoopMetrics
 ) -> Runner:
+    steps = ClockSteps()
+
     async def tick(key: ShiftKey, now: datetime) -> Told:
         try:
-            outcome = await reconcile(ports, key, now)
+            outcome = await reconcile(ports, key, now, set_by=steps.since(key, now))
+            steps.looked(key, now)
         except TidegateError as error:
             await _note(store, runner, key, error, now)
             raise

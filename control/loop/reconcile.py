@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from control.engine.builds import judged_builds
+from control.engine.carried import carried
 from control.engine.decide import decide
 from control.engine.decision import Cause, Decision
 from control.engine.entry import entry_of, service_of
@@ -39,7 +40,7 @@ __all__ = ["Outcome", "Ports", "reconcile", "weighed"]
 SOON = timedelta(milliseconds=200)
 PATIENCE = timedelta(seconds=5)
 AT_REST = timedelta(seconds=15)
-AT_ONCE = timedelta(0)
+AT_ONCE = NOT_SET = timedelta(0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,16 +54,20 @@ class Outcome:
     gone: bool = False
 
 
-async def reconcile(ports: Ports, key: tuple[str, str], now: datetime) -> Outcome:
-    """One tick of the shift `key` (namespace, name). Raises: InvariantBroken, Unavailable and Conflict of the store."""
+async def reconcile(ports: Ports, key: tuple[str, str], now: datetime, *, set_by: timedelta = NOT_SET) -> Outcome:
+    """One tick of the shift `key` (namespace, name). `set_by`: by how much the clock was set since the last one.
+
+    Raises: InvariantBroken, Unavailable and Conflict of the store.
+    """
     stored = await ports.store.load(*key)
     if stored is None:
         return Outcome(AT_REST, changed=False, gone=True)
     shift, before = stored_shift(stored.spec), state_of(stored.state)
-    subsets = await declared(ports, shift, before)
-    seen = await look(ports, shift, before, now)
+    running = carried(before, set_by)
+    subsets = await declared(ports, shift, running)
+    seen = await look(ports, shift, running, now)
     seen = replace(seen, seen=subsets.shown(seen.seen))
-    known = subsets.told(shift, weighed(shift, before, seen, now), now)
+    known = subsets.told(shift, weighed(shift, running, seen, now), now)
     judged = judge(shift, known, seen.seen, now)
     decision = decide(shift, known, seen.seen, judged, now)
     if decision.cause is Cause.DELETED and decision.event is None:

@@ -12,6 +12,7 @@ from tests.cluster.test_shift import RATE, ended
 from tests.support.cluster_story import Scene
 from tests.support.cluster_writers import writers
 from tests.support.control_story import load
+from tests.support.mesh_wait import until
 
 pytestmark = [pytest.mark.cluster, pytest.mark.asyncio(loop_scope="module")]
 WRITERS = 50
@@ -73,7 +74,8 @@ async def test_writers_without_end_keep_no_weight_from_being_written(stage: Scen
         await stage.apply_shift(strategy=STEPS | {"hold": "1h" if goes == "back" else "2s"})
         await stage.told(lambda status: status["share"]["acknowledged"] == "1/10", "10 % is in force")
         async with writers(stage.cluster, "echo", WRITERS) as busy:
-            began = loop.time()
+            await until(lambda: busy.written > WRITERS, within_s=120, what="they write")
+            before, began = busy.written, loop.time()
             if goes == "back":
                 command = json.dumps({"id": "back", "verb": "rollback"})
                 await stage.cluster.kubectl_run(
@@ -81,10 +83,9 @@ async def test_writers_without_end_keep_no_weight_from_being_written(stage: Scen
                 )
             done = await stage.told(ended, "it ends")
             took_s = loop.time() - began
-    rate = busy.written / took_s
+    rate = (busy.written - before) / took_s
     print(f"{WRITERS} writers, {goes}: {done['phase']} after {took_s:.1f} s beside {rate:.0f} writes a second")
     assert done["phase"] == ("RolledBack" if goes == "back" else "Promoted"), done["reason"]
-    assert busy.written > WRITERS
     assert (traffic.failures, stage.tape.unsaid()) == ([], [])
     assert {canary for _, canary in (await stage.weights()).values()} == ({0} if goes == "back" else {100})
 

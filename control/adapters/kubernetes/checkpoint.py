@@ -38,7 +38,7 @@ def is_due(last: Checkpoint, state: ShiftState, now: datetime) -> bool:
     """Must the state be written now?"""
     if last.at is None or last.state is None:
         return True
-    return decided(last.state) != decided(state) or now - last.at >= EVERY
+    return decided(last.state) != decided(state) or abs(now - last.at) >= EVERY
 
 
 def decided(state: ShiftState) -> tuple[Any, ...]:

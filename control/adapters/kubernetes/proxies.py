@@ -2,7 +2,8 @@
 
 Right after a patch what was sent and what was acknowledged still agree, on the former configuration. So only a nonce
 counts that was sent after it, and a dump of the proxy's routes must show the weights in the version that it
-acknowledged. In a large mesh a sample is dumped; of the rest, those hold the route that were sent something new.
+acknowledged, or before a push that it acknowledged. In a large mesh a sample is dumped; of the rest, those hold the
+route that were sent something new.
 
 An istiod can push for a change and still send the route as it was: it took it from its cache (seen on 1.32, in one of
 ten first changes after its start: "RDS: PUSH ... cached:1/1"). Every proxy is then in step, on old weights, for good.
@@ -26,6 +27,8 @@ from control.adapters.kubernetes.syncz import (
     Weights,
     dumped,
     expected,
+    has,
+    later,
     routes_of,
     runs,
     runs_another,
@@ -48,16 +51,31 @@ ProxyKey = tuple[str, str]
 @dataclass(slots=True)
 class Known:
     """What is known of one revision: the nonces from before it was written, who runs it already, and who acknowledged a
-    newer push that did not have it. `stale_since` is when the first of these was seen.
+    newer push that did not have it. `stale_since` is when the first of these was seen. `bars` are, by proxy, what had
+    been sent when its routes had been shown with the weights before (empty: they are shown for the first time).
     """
 
     revision: str
     before: Mapping[str, str] = field(default_factory=dict)
+    bars: dict[str, str] = field(default_factory=dict)
     running: set[str] = field(default_factory=set)
     holders: set[str] = field(default_factory=set)
     stale: set[str] = field(default_factory=set)
     stale_since: float | None = None
     written_again: bool = False
+
+    def overtaken(self, proxy: Synced, *, shown: bool) -> bool:
+        """Has the proxy acknowledged what was sent after its routes were shown with the weights? Where pushes never
+        end, what was sent last is never what was acknowledged last.
+        """
+        if not shown:
+            self.bars.pop(proxy.proxy, None)
+            return False
+        bar = self.bars.get(proxy.proxy)
+        if not bar:
+            self.bars[proxy.proxy] = "" if bar is None else proxy.sent_version
+            return False
+        return later(proxy.acked_version, bar)
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +166,7 @@ class ClusterProxies:
         found = routes_of(dump, ref)
         (known.holders.add if found.weights else known.holders.discard)(name)
         is_new = known.before.get(name) != proxy.sent
-        runs_it = is_new and runs(proxy, found, wanted)
+        runs_it = is_new and (runs(proxy, found, wanted) or known.overtaken(proxy, shown=has(found, wanted)))
         (known.running.add if runs_it else known.running.discard)(name)
         is_stale = is_new and bool(known.before) and runs_another(proxy, found, wanted)
         (known.stale.add if is_stale else known.stale.discard)(name)

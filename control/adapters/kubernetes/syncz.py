@@ -28,6 +28,10 @@ class Synced:
     acked: str
 
     @property
+    def sent_version(self) -> str:
+        return self.sent[:-UUID_LENGTH]
+
+    @property
     def acked_version(self) -> str:
         return self.acked[:-UUID_LENGTH]
 
@@ -140,10 +144,29 @@ def expected(view: RouteView) -> Weights:
     return found
 
 
+def has(found: Routes, wanted: Weights) -> bool:
+    """Do all routes of the document have these weights?"""
+    same: Any = all(dict(each) == dict(wanted) for each in found.weights)
+    return bool(found.weights) and same
+
+
 def runs(proxy: Synced, found: Routes, wanted: Weights) -> bool:
     """Does the proxy run these weights, on every route of the document?"""
-    same: Any = all(dict(each) == dict(wanted) for each in found.weights)
-    return bool(found.weights) and same and proxy.in_step and proxy.acked_version == found.version
+    return has(found, wanted) and proxy.in_step and proxy.acked_version == found.version
+
+
+def later(version: str, than: str) -> bool:
+    """Was the one pushed after the other? A version is the time at which an istiod's push began, and its number.
+
+    Example: 2026-12-01T12:00:00Z/10 is later than 2026-12-01T12:00:00Z/9.
+    """
+    return _order(version) > _order(than)
+
+
+def _order(version: str) -> tuple[str, int]:
+    """What is no version comes before all."""
+    at, _, number = version.rpartition("/")
+    return (at, int(number)) if number.isdigit() else ("", -1)
 
 
 def runs_another(proxy: Synced, found: Routes, wanted: Weights) -> bool:

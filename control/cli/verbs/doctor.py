@@ -55,7 +55,5 @@ async def _examined(state_dir: Path, namespace: str, name: str) -> "Sequence[Fin
         async with on_a_cluster(settings(), cluster, namespace) as practice:
             return findings(practice.around, await practice.examined(shifts))
     here = running(state_dir)
-    async with on_a_laptop(
-        settings(state_dir=state_dir), here.mesh, read_token(Path(here.token_file))
-    ) as practice:
+    async with on_a_laptop(settings(state_dir=state_dir), here.mesh, read_token(Path(here.token_file))) as practice:
         return findings(practice.around, await practice.examined(shifts))

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from control.adapters.kubernetes.routes import held, view
-from control.adapters.kubernetes.syncz import Routes, Synced, dumped, expected, routes_of, runs, synced
+from control.adapters.kubernetes.syncz import Routes, Synced, dumped, expected, later, routes_of, runs, synced
 from mesh.traffic import RouteRef
 from tests.control.adapters.kubernetes.test_routes import item
 
@@ -73,3 +73,23 @@ def test_what_a_document_asks_for_leaves_out_who_gets_nothing() -> None:
 )
 def test_a_proxy_runs_weights_that_it_acknowledged(who: Synced, found: Routes, does: bool) -> None:
     assert runs(who, found, {(HOST, "v1"): 100}) is does
+
+
+NOON, ONE_LATER = "2026-12-01T12:00:00Z", "2026-12-01T12:00:01Z"
+
+
+@pytest.mark.parametrize(
+    ("version", "than", "is_so"),
+    [
+        (f"{NOON}/10", f"{NOON}/9", True),
+        (f"{NOON}/7", f"{NOON}/7", False),
+        (f"{NOON}/6", f"{NOON}/7", False),
+        (f"{ONE_LATER}/1", f"{NOON}/70", True),
+        (f"{NOON}/70", f"{ONE_LATER}/1", False),
+        ("", f"{NOON}/7", False),
+        ("no version", f"{NOON}/7", False),
+    ],
+    ids=["the next", "the same", "one before", "of a later istiod", "of an earlier istiod", "none", "no version"],
+)
+def test_a_version_is_later_than_another(version: str, than: str, is_so: bool) -> None:
+    assert later(version, than) is is_so
