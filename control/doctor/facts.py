@@ -70,8 +70,8 @@ class Program:
 
 @dataclass(frozen=True, slots=True)
 class Around:
-    """A cluster, or a laptop: what does not belong to it is None. `policies`: which are in force, None where that may not
-    be looked at. `trouble` is why shifts could not be read.
+    """A cluster, or a laptop: what does not belong to it is None. `policies`: which are in force, None where that may
+    not be looked at. `trouble` is why shifts could not be read.
     """
 
     kind: Kind | None = None
