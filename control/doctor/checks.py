@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from control.doctor.facts import Around, OfShift, Rights
+from mesh.istio.lint import Level as LintLevel
 
 LABELS = ("destination_service", "destination_version", "grpc_response_status", "response_code", "reporter")
 FRESH_SCRAPES, CLOCK_S = 3, 5.0
@@ -100,7 +101,10 @@ def _rights(rights: Rights | None) -> Iterator[Said]:
 
 def _policies(around: Around) -> Iterator[Said]:
     for name, stands in (around.policies or {}).items():
-        yield (OK, f"{name} denies") if stands else (WARN, f"{name} is not in force")
+        if stands is None:
+            yield UNKNOWN, f"{name} may not be looked at"
+        else:
+            yield (OK, f"{name} denies") if stands else (WARN, f"{name} is not in force")
 
 
 def _lease(around: Around) -> Iterator[Said]:
@@ -155,6 +159,11 @@ def _clock(around: Around) -> Iterator[Said]:
         yield OK, f"scraped each {interval:g} s, last {max(age, 0):.0f} s ago"
 
 
+def _shifts(around: Around) -> Iterator[Said]:
+    if around.trouble:
+        yield FAIL, around.trouble
+
+
 def _programs(around: Around) -> Iterator[Said]:
     for each in around.programs:
         yield (OK, f"{each.name}: {each.path}") if each.path else (FAIL, f"{each.name} is not there: {each.hint}")
@@ -166,6 +175,17 @@ def _documents(shift: OfShift, _around: Around) -> Iterator[Said]:
         return
     for route in shift.seen.routes:
         yield (FAIL, f"{route.name}: {route.message}") if route.problem else (OK, f"{route.name} names both versions")
+
+
+def _lint(shift: OfShift, _around: Around) -> Iterator[Said]:
+    if shift.seen is None:
+        return
+    if shift.linted is None:
+        yield UNKNOWN, "the documents could not be read"
+    elif not shift.linted:
+        yield OK, "lint finds nothing in its documents"
+    for each in shift.linted or ():
+        yield FAIL if each.level is LintLevel.ERROR else WARN, f"{each.sentence} ({each.code})"
 
 
 def _hands_off(shift: OfShift, _around: Around) -> Iterator[Said]:
@@ -238,9 +258,15 @@ CHECKS: tuple[Check, ...] = (
     Check("PROM", "Prometheus", _prometheus, "scrape the sidecars and gateways (port 15020) with their labels"),
     Check("SCRAPE", "its samples", _clock, "look at the targets of this Prometheus, and at both clocks"),
     Check("LAPTOP", "this machine", _programs, "run make setup again"),
+    Check(
+        "SHIFTS", "the shifts", _shifts, "on a laptop: tidegate up --detach; on a cluster: what KIND and YOURS say"
+    ),
 )  # fmt: skip
 SHIFT_CHECKS: tuple[ShiftCheck, ...] = (
     ShiftCheck("ROUTE", "its routes", _documents, "mend the VirtualService, or the target of the shift"),
+    ShiftCheck(
+        "LINT", "its documents", _lint, "tidegate lint on the files they come from says where, and how to mend it"
+    ),
     ShiftCheck("HANDS", "hands off", _hands_off, "take the annotation away when it may go on"),
     ShiftCheck("READY", "its endpoints", _endpoints, "a subset needs a DestinationRule and ready pods with its labels"),
     ShiftCheck(

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from control.engine.observation import Observation
+from mesh.istio.lint import Level as LintLevel
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,22 +70,34 @@ class Program:
 
 @dataclass(frozen=True, slots=True)
 class Around:
-    """A cluster, or a laptop: what does not belong to it is None."""
+    """A cluster, or a laptop: what does not belong to it is None. `policies`: which are in force, None where that may
+    not be looked at. `trouble` is why shifts could not be read.
+    """
 
     kind: Kind | None = None
     yours: Rights | None = None
     controllers: Rights | None = None
-    policies: Mapping[str, bool] | None = None
+    policies: Mapping[str, bool | None] | None = None
     lease: Lease | None = None
     istiods: tuple[Istiod, ...] | None = None
     prometheus: Scraped = Scraped()
     programs: tuple[Program, ...] = ()
+    trouble: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Linted:
+    """A finding of lint about one of the documents that a shift goes by."""
+
+    code: str
+    sentence: str
+    level: LintLevel
 
 
 @dataclass(frozen=True, slots=True)
 class OfShift:
     """One shift: what a look at it sees from here. `needs_prometheus`: its requests are counted there. Units: `poll_s`.
-    `trouble` is why nothing could be looked at.
+    `linted` is None when its documents could not be read, `trouble` why nothing could be looked at.
     """
 
     name: str
@@ -92,4 +105,5 @@ class OfShift:
     poll_s: float = 5.0
     needs_prometheus: bool = False
     versions: tuple[str, str] = ("", "")
+    linted: tuple[Linted, ...] | None = None
     trouble: str = ""

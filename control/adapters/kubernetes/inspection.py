@@ -52,17 +52,19 @@ async def rights(api: KubeApi, wanted: Sequence[Right], places: Mapping[str, str
     return Rights(allowed)
 
 
-async def policies(api: KubeApi, names: Sequence[str]) -> dict[str, bool]:
-    """Which of them stand, with a binding that denies. One that may not be looked at is taken not to stand."""
+async def policies(api: KubeApi, names: Sequence[str]) -> dict[str, bool | None]:
+    """Which of them stand, with a binding that denies. None of one that may not be looked at."""
     return {name: await _stands(api, name) for name in names}
 
 
-async def _stands(api: KubeApi, name: str) -> bool:
+async def _stands(api: KubeApi, name: str) -> bool | None:
     try:
         await api.get(POLICIES, "", name)
         binding = await api.get(BINDINGS, "", name)
-    except TidegateError:
+    except NotFound:
         return False
+    except TidegateError:
+        return None
     return "Deny" in binding["spec"].get("validationActions", ())
 
 
@@ -74,9 +76,11 @@ async def lease(api: KubeApi, namespace: str, name: str, now: datetime) -> Lease
         return Lease()
     except TidegateError as error:
         return Lease(trouble=error.message)
-    spec = item["spec"]
+    spec = item.get("spec", {})
+    if not spec.get("renewTime"):
+        return Lease()
     renewed = datetime.fromisoformat(spec["renewTime"].replace("Z", "+00:00")).astimezone(UTC)
-    return Lease(spec.get("holderIdentity") or "", (now - renewed).total_seconds(), spec["leaseDurationSeconds"])
+    return Lease(spec.get("holderIdentity") or "", (now - renewed).total_seconds(), spec.get("leaseDurationSeconds", 0))
 
 
 async def istiods(asked: Istiods) -> tuple[Istiod, ...]:

@@ -1,6 +1,7 @@
 """`tidegate doctor`: can a shift do its work here, and what must be done if not?"""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -9,9 +10,11 @@ import click
 from control.cli.connection import chosen_cluster, controller, read_token, run, running
 from control.cli.options import Output, examples, name_argument, namespace_option, output_option
 from control.cli.printing import emit, progress, screen
+from control.errors import NotFound, TidegateError, Unavailable
 from control.settings import settings, state_dir_option
 
 if TYPE_CHECKING:
+    from control.api.model import ShiftDocument
     from control.doctor.checks import Finding
 
 FAILED = 1
@@ -32,7 +35,10 @@ def command(ctx: click.Context, name: str, namespace: str, output: str, state_di
 
     Each line is ok, warn, fail, or unknown where it could not be asked from here, and says what to do. Nothing is
     written. On a cluster it asks under your own rights, and reaches istiod and Prometheus from where you are
-    (TIDEGATE_ISTIOD, TIDEGATE_PROMETHEUS_URL). Exit code 1 when a line says fail.
+    (TIDEGATE_ISTIOD, TIDEGATE_PROMETHEUS_URL).
+
+    Exit code 0 when no line says fail, 1 when one does, 2 when there is no such shift, 5 when the API server does not
+    answer. A laptop on which nothing runs is looked at all the same.
     """
     from control.doctor.checks import Level
 
@@ -46,14 +52,40 @@ def command(ctx: click.Context, name: str, namespace: str, output: str, state_di
 
 async def _examined(state_dir: Path, namespace: str, name: str) -> "Sequence[Finding]":
     from control.doctor.checks import findings
-    from control.wiring_doctor import on_a_cluster, on_a_laptop
+    from control.wiring_doctor import on_a_cluster, on_a_laptop, on_a_still_laptop
 
-    async with controller(state_dir) as client:
-        shifts = [await client.get(namespace, name)] if name else await client.list(namespace)
     cluster = chosen_cluster()
+    shifts, trouble = await _shifts(state_dir, namespace, name, cluster=bool(cluster))
+    known = settings(state_dir=state_dir)
     if cluster:
-        async with on_a_cluster(settings(), cluster, namespace) as practice:
-            return findings(practice.around, await practice.examined(shifts))
-    here = running(state_dir)
-    async with on_a_laptop(settings(state_dir=state_dir), here.mesh, read_token(Path(here.token_file))) as practice:
-        return findings(practice.around, await practice.examined(shifts))
+        async with on_a_cluster(known, cluster, namespace) as practice:
+            return findings(replace(practice.around, trouble=trouble), await practice.examined(shifts))
+    try:
+        here = running(state_dir)
+        token = read_token(Path(here.token_file))
+    except TidegateError as error:
+        return findings(replace(await on_a_still_laptop(known), trouble=error.message), ())
+    async with on_a_laptop(known, here.mesh, token) as practice:
+        return findings(replace(practice.around, trouble=trouble), await practice.examined(shifts))
+
+
+async def _shifts(
+    state_dir: Path, namespace: str, name: str, *, cluster: bool
+) -> "tuple[Sequence[ShiftDocument], str]":
+    """The shifts to look at, and why none can be read. Raises NotFound for a name that is not there, and Unavailable
+    when an API server does not answer: nothing at all can be asked then.
+    """
+    try:
+        async with controller(state_dir) as client:
+            listed = await client.list(namespace)
+    except Unavailable as error:
+        if cluster:
+            raise
+        return (), error.message
+    except TidegateError as error:
+        return (), error.message
+    chosen = [each for each in listed if name in ("", each.name)]
+    if name and not chosen:
+        names = ", ".join(sorted(each.name for each in listed))
+        raise NotFound(f"there is no shift {namespace}/{name}", f"there are: {names}" if names else "there is none")
+    return chosen, ""

@@ -6,9 +6,10 @@ from fractions import Fraction
 import pytest
 
 from control.doctor.checks import CHECKS, LABELS, SHIFT_CHECKS, Level, findings
-from control.doctor.facts import Around, Istiod, Kind, Lease, OfShift, Program, Rights, Scraped
+from control.doctor.facts import Around, Istiod, Kind, Lease, Linted, OfShift, Program, Rights, Scraped
 from control.engine.decision import Cause
 from control.engine.observation import RouteNow
+from mesh.istio.lint import Level as LintLevel
 from tests.support.situations import seen
 
 OK, WARN, FAIL, UNKNOWN = Level
@@ -30,7 +31,12 @@ AROUND: list[tuple[str, Around, list[tuple[Level, str]]]] = [
     ("YOURS", Around(yours=Rights({"patch x": True})), [(OK, "all 1 that are needed")]),
     ("RIGHTS", Around(controllers=Rights({"patch x": False, "get y": True})), [(FAIL, "refused: patch x")]),
     ("RIGHTS", Around(controllers=Rights(trouble="you may not ask")), [(UNKNOWN, "you may not ask")]),
-    ("POLICY", Around(policies={"a": True, "b": False}), [(OK, "a denies"), (WARN, "b is not in force")]),
+    (
+        "POLICY", Around(policies={"a": True, "b": False, "c": None}),
+        [(OK, "a denies"), (WARN, "b is not in force"), (UNKNOWN, "c may not be looked at")],
+    ),
+    ("SHIFTS", Around(), []),
+    ("SHIFTS", Around(trouble="no mesh runs in /x"), [(FAIL, "no mesh runs in /x")]),
     ("LEASE", Around(lease=Lease()), [(FAIL, "nobody leads: no controller is running")]),
     ("LEASE", Around(lease=Lease("c-0", 3, 15)), [(OK, "c-0 leads")]),
     ("LEASE", Around(lease=Lease("c-0", 40, 15)), [(FAIL, "c-0 has not renewed it for 40 s")]),
@@ -72,6 +78,7 @@ def test_what_is_around(code: str, around: Around, said: list[tuple[Level, str]]
 
 
 ROUTE = RouteNow("shop/cart", "cart", "1", Fraction(0), True, holders=("a", "b"), acknowledged=("a", "b"))
+TAKEN = Linted("IST0109", "two documents for cart", LintLevel.ERROR)
 CLUSTER, NAMED = Around(kind=Kind(True)), Around(kind=Kind(True), prometheus=SERIES)
 
 
@@ -87,6 +94,13 @@ OF_SHIFTS: list[tuple[str, OfShift, Around, list[tuple[Level, str]]]] = [
     ("ROUTE", OfShift("cart", trouble="its document has mistakes"), CLUSTER, [(UNKNOWN, "its document has mistakes")]),
     ("ROUTE", a_shift(), CLUSTER, [(OK, "cart names both versions")]),
     ("ROUTE", routes(problem=Cause.ROUTE_MISSING, message="it is gone"), CLUSTER, [(FAIL, "cart: it is gone")]),
+    ("LINT", OfShift("cart"), CLUSTER, []),
+    ("LINT", a_shift(), CLUSTER, [(UNKNOWN, "the documents could not be read")]),
+    ("LINT", replace(a_shift(), linted=()), CLUSTER, [(OK, "lint finds nothing in its documents")]),
+    (
+        "LINT", replace(a_shift(), linted=(TAKEN, Linted("TG007", "a header", LintLevel.WARNING))), CLUSTER,
+        [(FAIL, "two documents for cart (IST0109)"), (WARN, "a header (TG007)")],
+    ),
     ("HANDS", a_shift(), CLUSTER, []),
     ("HANDS", routes(hands_off=True), CLUSTER, [(WARN, "the annotation tidegate.dev/hands-off stops every write")]),
     ("READY", OfShift("cart"), CLUSTER, []),
