@@ -4,6 +4,7 @@ import asyncio
 import os
 import random
 import signal
+from collections import Counter
 
 import pytest
 
@@ -32,7 +33,7 @@ async def test_another_controller_goes_on_when_the_leader_is_killed(stage: Scene
     await stage.hire()
     await stage.hire()
     async with load(stage.stage, rate=RATE) as traffic:
-        await stage.apply_shift(strategy={"kind": "steps", "steps": steps, "hold": "6s"})
+        await stage.apply_shift(strategy={"kind": "steps", "steps": steps, "hold": "4s"})
         await stage.told(lambda status: status["step"] >= 1, "the first step")
         for _ in range(KILLS):
             leader = await stage.leader()
@@ -49,7 +50,8 @@ async def test_another_controller_goes_on_when_the_leader_is_killed(stage: Scene
     unsaid, requests = stage.tape.unsaid(), sum(traffic.answers.values())
     print(
         f"{KILLS} kills up to step {seen['step']} of {len(steps)}: {requests:,} requests, {len(traffic.failures)} "
-        f"failed, {len(unsaid)} weights not said; without a leader {max(without_s):.1f} s at most"
+        f"failed, {len(unsaid)} weights not said; without a leader {max(without_s):.1f} s at most; "
+        f"{Counter(each.partition(' ')[2] for each in traffic.failures)}"
     )
     assert done["phase"] == "Promoted", done["reason"]
     assert (traffic.failures, unsaid) == ([], [])

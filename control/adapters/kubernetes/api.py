@@ -30,6 +30,10 @@ class Gone(TidegateError):
     exit_code = 1
 
 
+class Overtaken(Conflict):
+    """Others wrote into the object, again and again, while the API server was about to: the same call may succeed."""
+
+
 @dataclass(frozen=True, slots=True)
 class Kind:
     """A kind of object. `group` is empty for the core's own."""
@@ -166,7 +170,9 @@ def failure(status: int, text: str, what: str) -> TidegateError:
     match status:
         case 404:
             return NotFound(said)
-        case 409 | 412:
+        case 409:
+            return Overtaken(said, hint="read it again")
+        case 412:
             return Conflict(said, hint="read it again")
         case 410:
             return Gone(said)

@@ -1,9 +1,10 @@
 """What do the cluster's VirtualServices say, and how are new weights written? By JSON Patch, on nothing but weights."""
 
 import asyncio
+import contextlib
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 
-from control.adapters.kubernetes.api import DESTINATION_RULES, VIRTUAL_SERVICES, Json, KubeApi
+from control.adapters.kubernetes.api import DESTINATION_RULES, VIRTUAL_SERVICES, Json, KubeApi, Overtaken
 from control.adapters.kubernetes.informer import Informer, Key
 from control.adapters.kubernetes.routes import Held, held, operations, view
 from control.adapters.kubernetes.subsets import Addition, addition
@@ -15,6 +16,7 @@ from mesh.istio.weights import RouteView, WeightPatch
 from mesh.traffic import RouteRef
 from mesh.xds.translate.differences import differences
 
+TRIES = 10
 BeforeWrite = Callable[[RouteRef], Awaitable[None]]
 MayWrite = Callable[[], bool]
 Listen = Callable[[Callable[[], None]], None]
@@ -67,16 +69,28 @@ class ClusterDocuments:
         if found is None:
             raise Conflict(f"{patch.ref} has gone", hint="read it again")
         await self.before_write(patch.ref)
-        if not self._may_write():
-            raise Conflict("another controller leads now", hint="this one writes nothing any more")
         try:
-            item = await self._api.patch(VIRTUAL_SERVICES, namespace, name, operations(found, patch))
+            item = await self._patched(namespace, name, operations(found, patch))
         except Refused as error:
             raise Rejected(error.message, hint=error.hint) from error
         except NotFound as error:
             raise Conflict(error.message, hint=error.hint) from error
         self._services.seen(item)
         return Applied(patch.ref, str(held(item).generation))
+
+    async def _patched(self, namespace: str, name: str, wanted: Sequence[Json]) -> Json:
+        """The document with its new weights. The patch proves itself what it was made from, so that it is simply sent
+        again where others keep writing: who writes annotations without end must not keep traffic from going back.
+        """
+        for _ in range(TRIES - 1):
+            with contextlib.suppress(Overtaken):
+                return await self._once(namespace, name, wanted)
+        return await self._once(namespace, name, wanted)
+
+    async def _once(self, namespace: str, name: str, wanted: Sequence[Json]) -> Json:
+        if not self._may_write():
+            raise Conflict("another controller leads now", hint="this one writes nothing any more")
+        return await self._api.patch(VIRTUAL_SERVICES, namespace, name, wanted)
 
     async def differences(self, namespace: str, host: str, versions: Sequence[str]) -> tuple[str, ...]:
         documents = [
