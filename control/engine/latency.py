@@ -32,7 +32,7 @@ def summed(histograms: Iterable[Buckets]) -> dict[float, int]:
     """
     found = [each for each in histograms if not isinstance(row_of_buckets(each, sorted(each)), str) and total(each)]
     edges = set.intersection(*({*each} - {inf} for each in found)) if found else set()
-    counts = {edge: sum(each[edge] for each in found) for edge in sorted(edges)}
+    counts = {edge: int(sum(each[edge] for each in found)) for edge in sorted(edges)}
     return counts | {inf: int(sum(total(each) for each in found))}
 
 

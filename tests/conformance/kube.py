@@ -36,11 +36,16 @@ async def put(stack: Stack, documents: Sequence[dict[str, Any]]) -> Refusals:
 
         async def create(group: list[dict[str, Any]]) -> None:
             async with turns:
-                await _create_namespace(session, stack, group[0]["metadata"]["namespace"])
                 for each in group:
                     if why := await _create(session, stack, each):
                         refusals[_key(each)] = why
 
+        async def create_namespace(name: str) -> None:
+            async with turns:
+                await _create_namespace(session, stack, name)
+
+        names = sorted({each["metadata"]["namespace"] for each in documents})
+        await asyncio.gather(*(create_namespace(name) for name in names))  # before all: who is older counts
         groups = itertools.groupby(documents, key=lambda each: each["metadata"]["namespace"])
         await asyncio.gather(*(create(list(group)) for _, group in groups))
     return refusals

@@ -87,6 +87,13 @@ def test_a_versions_latency_is_that_of_all_its_series() -> None:
 numbers = st.floats(allow_nan=True) | st.integers(-5, 50)
 
 
+def test_parts_of_a_request_are_cut_off_everywhere_alike() -> None:
+    """Else a bucket had more than the whole, which has no logarithm."""
+    found = summed([{50.0: 200, inf: 200}, {50.0: 0.5, inf: 0.5}])  # type: ignore[dict-item]
+    assert found == {50.0: 200, inf: 200}
+    assert chosen(found, (50.0,)) == (50.0,)
+
+
 @given(st.dictionaries(st.sampled_from([*EDGES, inf]), numbers))
 def test_whatever_a_histogram_holds_it_is_understood_or_told(found: dict[float, float]) -> None:
     row = row_of_buckets(found, EDGES)  # type: ignore[arg-type]
