@@ -3,7 +3,7 @@ PYTHON := .venv/bin/python
 PYTEST := .venv/bin/pytest
 JOBS ?= 2
 
-.PHONY: help demo test test-cluster check bench bench-canary setup lock protos docs clean
+.PHONY: help demo test test-cluster lint check bench bench-canary setup lock protos docs clean
 
 help: ## list these commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -16,17 +16,19 @@ test: ## set up, then run every test (ten to fifteen minutes on two cores)
 	@requirements/setup.sh dev
 	$(PYTEST) -n $(JOBS) --dist loadgroup tests -m "not cluster" $(ARGS)
 
-test-cluster: ## set up, build API server and istiod with Go (about ten minutes, once), then run the tests on them
+test-cluster: ## set up, build API server and istiod with Go (a quarter of an hour, once), then run the tests on them (half an hour)
 	@requirements/setup.sh cluster
 	@.venv/bin/tidegate dev cluster build
 	$(PYTEST) -n 0 tests/cluster tests/conformance -m cluster $(ARGS)
 
-check: ## formatting, lint, types, import contracts, quick tests: before each commit
+lint: ## formatting, lint, types, import contracts
 	@requirements/setup.sh dev
 	.venv/bin/ruff format --check .
 	.venv/bin/ruff check .
 	.venv/bin/mypy
 	.venv/bin/lint-imports
+
+check: lint ## the same and the quick tests: before each commit
 	$(PYTEST) -n $(JOBS) tests -m "not envoy and not apertium and not redis and not prometheus and not story and not races and not cluster" $(ARGS)
 
 bench: ## measure: prints quantiles and ratios of one run, writes docs/benchmarks.md

@@ -105,7 +105,7 @@ class Scene:
 
     async def weights_of(self, name: str) -> tuple[int, ...]:
         routes = (await self.document(name))["spec"]["http"][0]["route"]
-        return tuple(each.get("weight", 0) for each in routes)
+        return in_hundreds([each.get("weight", 0) for each in routes])
 
     async def hire(self, **more: str) -> asyncio.subprocess.Process:
         """One more controller, which runs as the user of its service account would. `more` is of its environment."""
@@ -200,6 +200,13 @@ class Scene:
 def shift(name: str = "echo", **spec: Any) -> dict[str, Any]:
     """The TrafficShift of these stories, with other fields of its spec."""
     return {**SHIFT, "metadata": SHIFT["metadata"] | {"name": name}, "spec": SHIFT["spec"] | spec}
+
+
+def in_hundreds(weights: Sequence[int]) -> tuple[int, ...]:
+    """The same split with a sum of 100, where whole numbers have one: the controller may write it in another scale."""
+    total = sum(weights)
+    whole = total > 0 and all(100 * each % total == 0 for each in weights)
+    return tuple(100 * each // total for each in weights) if whole else tuple(weights)
 
 
 @asynccontextmanager
