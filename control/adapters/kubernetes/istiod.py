@@ -3,6 +3,7 @@
 import asyncio
 import ipaddress
 from collections.abc import Sequence
+from functools import partial
 from http import HTTPStatus
 from typing import Any
 from urllib.parse import urlsplit
@@ -27,6 +28,7 @@ class Istiods:
         self._timeout = aiohttp.ClientTimeout(total=deadline_s)
         self._session: aiohttp.ClientSession | None = None
         self._lists: dict[str, tuple[float, asyncio.Future[Any]]] = {}
+        self._failing: dict[str, Unavailable] = {}
         self._found: tuple[float, tuple[str, ...]] = (-REPLICAS_FRESH_S, ())
 
     async def close(self) -> None:
@@ -44,13 +46,12 @@ class Istiods:
     async def syncz(self, replica: str) -> list[Json]:
         """The proxies of one replica, as of this moment or a little before: many shifts ask at once.
 
-        Raises Unavailable, also where the interface wants to know who asks.
+        Raises Unavailable, also where the interface wants to know who asks. One that did not answer last time is asked
+        again, but nobody waits for it: a look must not take as long as its silence.
         """
-        now = asyncio.get_running_loop().time()
-        at, answer = self._lists.get(replica, (-1.0, None))
-        if answer is None or now - at > SYNCZ_FRESH_S:
-            answer = asyncio.ensure_future(self._get(replica, "/debug/syncz", {}))
-            self._lists[replica] = now, answer
+        answer = self._asked(replica)
+        if replica in self._failing and not answer.done():
+            raise self._failing[replica]
         found: list[Json] | None = await asyncio.shield(answer)
         if found is None:
             raise Unavailable(
@@ -58,9 +59,27 @@ class Istiods:
             )
         return found
 
+    def _asked(self, replica: str) -> asyncio.Future[Any]:
+        now = asyncio.get_running_loop().time()
+        at, answer = self._lists.get(replica, (-1.0, None))
+        still_asked = answer is not None and not answer.done() and replica in self._failing
+        if answer is None or (now - at > SYNCZ_FRESH_S and not still_asked):
+            answer = asyncio.ensure_future(self._get(replica, "/debug/syncz", {}))
+            answer.add_done_callback(partial(self._heard, replica))
+            self._lists[replica] = now, answer
+        return answer
+
+    def _heard(self, replica: str, answer: asyncio.Future[Any]) -> None:
+        error = None if answer.cancelled() else answer.exception()
+        if isinstance(error, Unavailable):
+            self._failing[replica] = error
+        else:
+            self._failing.pop(replica, None)
+
     def forget(self) -> None:
         """What was heard before now says nothing of what comes after."""
-        self._lists.clear()
+        silent = {name for name in self._failing if name in self._lists and not self._lists[name][1].done()}
+        self._lists = {name: self._lists[name] for name in silent}
 
     async def config_dump(self, replica: str, proxy: str) -> Json | None:
         """What a proxy's configuration is, None for one that has left or is only coming. Raises Unavailable."""
