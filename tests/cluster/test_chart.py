@@ -14,7 +14,7 @@ from control.local.cluster.running import MANIFESTS, Cluster
 from control.local.cluster.tools import HELM, KUBERNETES, built
 from tests.cluster.test_manifests import namespace, rendered
 
-pytestmark = pytest.mark.cluster
+pytestmark = [pytest.mark.cluster, pytest.mark.long]
 CHART = MANIFESTS.parent / "helm" / "tidegate"
 Key = tuple[str, str, str]
 

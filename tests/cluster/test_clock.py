@@ -40,7 +40,13 @@ class SetClock:
         fresh.replace(self._file)
 
 
-@pytest.mark.parametrize("steps", [(HOUR_S, 0), (-HOUR_S, 0)], ids=["forward, then back", "back, then forward"])
+@pytest.mark.parametrize(
+    "steps",
+    [
+        pytest.param((HOUR_S, 0), id="forward, then back", marks=pytest.mark.long),
+        pytest.param((-HOUR_S, 0), id="back, then forward"),
+    ],
+)
 async def test_a_clock_that_is_set_raises_no_weight_and_takes_no_lease(
     shared: Scene, tmp_path: Path, steps: Sequence[int]
 ) -> None:

@@ -59,6 +59,7 @@ async def test_half_of_the_canary_that_is_left_goes_on(shared: Scene) -> None:
     check_outlived(shared, done, traffic, "half of the canary gone")
 
 
+@pytest.mark.long
 async def test_half_of_stable_gone_is_no_fault_of_the_canary(shared: Scene) -> None:
     await shared.hire()
     async with load(shared.stage, rate=RATE) as traffic:

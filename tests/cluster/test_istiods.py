@@ -95,6 +95,7 @@ async def test_every_istiod_is_asked(shared: Scene, second: tuple[Second, str]) 
     check_outlived(shared, done, traffic, "two istiods")
 
 
+@pytest.mark.long
 async def test_one_that_does_not_answer_leaves_it_unknown(shared: Scene, second: tuple[Second, str]) -> None:
     """The other one says that its proxy runs the weight; that of the silent one does not, and nobody claims it."""
     await shared.hire(**both(shared, second[0]))

@@ -61,7 +61,13 @@ async def kill_istiod(stage: Scene) -> None:
     await away(stage.cluster, "istiod", AWAY_S)
 
 
-@pytest.mark.parametrize("fault", [stop_istiod, kill_istiod], ids=["stopped", "killed and started again"])
+@pytest.mark.parametrize(
+    "fault",
+    [
+        pytest.param(stop_istiod, id="stopped"),
+        pytest.param(kill_istiod, id="killed and started again", marks=pytest.mark.long),
+    ],
+)
 async def test_nothing_is_acknowledged_while_istiod_is_away(shared: Scene, fault: Fault) -> None:
     await shared.hire()
     async with load(shared.stage, rate=RATE) as traffic:
@@ -77,6 +83,7 @@ async def test_nothing_is_acknowledged_while_istiod_is_away(shared: Scene, fault
     check_outlived(shared, done, traffic, "istiod away")
 
 
+@pytest.mark.long
 async def test_where_istiod_cannot_be_asked_the_settle_time_counts_and_is_called_that(shared: Scene) -> None:
     """The weight is written, and no proxy gets it: neither is the next one written, nor is it said to be in force."""
     await shared.hire()
@@ -107,10 +114,14 @@ async def kill_api_server(stage: Scene) -> None:
     await away(stage.cluster, "kube-apiserver", AWAY_S)
 
 
-FAULTS = [pause_etcd, stop_api_server, kill_api_server]
+FAULTS = [
+    pytest.param(pause_etcd, id="etcd paused"),
+    pytest.param(stop_api_server, id="API server stopped"),
+    pytest.param(kill_api_server, id="API server killed", marks=pytest.mark.long),
+]
 
 
-@pytest.mark.parametrize("fault", FAULTS, ids=["etcd paused", "API server stopped", "API server killed"])
+@pytest.mark.parametrize("fault", FAULTS)
 async def test_a_shift_outlives_its_store(shared: Scene, fault: Fault) -> None:
     await shared.hire()
     async with load(shared.stage, rate=RATE) as traffic:

@@ -66,7 +66,7 @@ async def test_who_gives_traffic_back_by_hand_is_respected(stage: Scene) -> None
         assert set((await stage.weights()).values()) == {(100, 0)}
 
 
-@pytest.mark.parametrize("goes", ["forward", "back"])
+@pytest.mark.parametrize("goes", [pytest.param("forward", marks=pytest.mark.long), "back"])
 async def test_writers_without_end_keep_no_weight_from_being_written(stage: Scene, goes: str) -> None:
     await stage.hire()
     loop = asyncio.get_running_loop()

@@ -115,6 +115,7 @@ async def test_a_step_that_one_document_refuses_is_shown_and_goes_on_when_it_may
     check_outlived(shared, done, traffic, "one of two refused")
 
 
+@pytest.mark.long
 async def test_a_deletion_ends_where_a_weight_is_refused_for_good(shared: Scene) -> None:
     await shared.hire()
     loop = asyncio.get_running_loop()

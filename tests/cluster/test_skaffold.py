@@ -12,7 +12,7 @@ import yaml
 from control.local.cluster.tools import HELM, KUBE, SKAFFOLD, built
 from tests.support.control_story import ROOT
 
-pytestmark = pytest.mark.cluster
+pytestmark = [pytest.mark.cluster, pytest.mark.long]
 PROFILES = ((), ("-p", "restricted"), ("-p", "helm"))
 
 
