@@ -87,6 +87,11 @@ class Told:
     facts: Mapping[str, Any]
 
 
+def clock_steps(clock: Clock) -> ClockSteps:
+    """By how much the clock was set. Only the system's can be: another one is moved by whoever made it."""
+    return ClockSteps() if isinstance(clock, SystemClock) else ClockSteps(lambda: clock.now().timestamp())
+
+
 def ledger(state_dir: Path) -> Ledger:
     """What the finished shifts of a state folder left behind."""
     return LedgerFiles(state_dir / LEDGER)
@@ -155,7 +160,7 @@ def _controller(
     history: History | None,
     notices: tuple[str, ...],
 ) -> Controller:
-    steps = ClockSteps()
+    steps = clock_steps(clock)
 
     async def tick(key: ShiftKey, now: datetime) -> Told:
         outcome = await reconcile(ports, key, now, set_by=steps.since(key, now))

@@ -39,7 +39,6 @@ from control.adapters.kubernetes.workloads import ClusterWorkloads, Labels, Serv
 from control.api import inbox
 from control.api.shifts import Shifts
 from control.errors import Conflict, TidegateError, Unavailable
-from control.loop.clock_steps import ClockSteps
 from control.loop.feed import ChangeFeed, ObservedStore, ShiftKey
 from control.loop.queue import Backoff
 from control.loop.reconcile import Ports, reconcile
@@ -50,7 +49,7 @@ from control.ports import Clock
 from control.settings import Settings
 from control.spec import stored_shift
 from control.telemetry import LoopMetrics, LoopObserver
-from control.wiring import SystemClock, Told, facts, ledger, prometheus
+from control.wiring import SystemClock, Told, clock_steps, facts, ledger, prometheus
 from mesh.traffic import RouteRef
 
 
@@ -189,7 +188,7 @@ def _controller(settings: Settings, clock: Clock, api: KubeApi, istiods: Istiods
 def _runner(
     settings: Settings, clock: Clock, ports: Ports, store: ClusterStore, feed: ChangeFeed, loop_metrics: LoopMetrics
 ) -> Runner:
-    steps = ClockSteps()
+    steps = clock_steps(clock)
 
     async def tick(key: ShiftKey, now: datetime) -> Told:
         try:

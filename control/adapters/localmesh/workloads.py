@@ -12,7 +12,8 @@ from control.adapters.localmesh.channel import MeshChannel
 from control.adapters.localmesh.documents import live_documents
 from control.adapters.localmesh.endpoints import KINDS, Endpoint, endpoints
 
-KNOCK_S = 0.5
+KNOCK_S = 5.0
+"""Who is gone refuses at once; a machine that is busy may take long to say that somebody is there."""
 
 
 class LocalWorkloads:
