@@ -7,7 +7,8 @@ from enum import StrEnum
 from control.doctor.facts import Around, OfShift, Rights
 from mesh.istio.lint import Level as LintLevel
 
-LABELS = ("destination_service", "destination_version", "grpc_response_status", "response_code", "reporter")
+LABELS = ("destination_service", "destination_version", "response_code", "reporter")
+"""Of every series: what is empty, such as the gRPC status of plain HTTP, Prometheus leaves out."""
 FRESH_SCRAPES, CLOCK_S = 3, 5.0
 
 
