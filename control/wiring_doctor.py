@@ -37,7 +37,7 @@ from control.settings import Settings
 from control.spec import Source, TrafficShift, from_document
 from control.spec.crd import definition
 from control.wiring import SystemClock, access_of, ledger, prometheus
-from control.wiring_kubernetes import Watched, watched
+from control.wiring_kubernetes import Watched, addresses, watched
 from mesh.envoy.program import find_envoy
 from mesh.istio.document import Document
 
@@ -86,7 +86,7 @@ async def on_a_cluster(settings: Settings, where: tuple[str, str], namespace: st
     async with contextlib.AsyncExitStack() as stack:
         api = await KubeApi.connect(file, context, deadline_s=settings.kubernetes_deadline_s)
         stack.push_async_callback(api.close)
-        asked = Istiods(api, [each for each in settings.istiod.split(",") if each], deadline_s=settings.mesh_deadline_s)
+        asked = Istiods(api, addresses(settings.istiod), deadline_s=settings.mesh_deadline_s)
         stack.push_async_callback(asked.close)
         known = watched(api, namespace)
         await stack.enter_async_context(_listed(known))

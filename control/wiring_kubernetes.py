@@ -139,7 +139,7 @@ async def cluster_controller(settings: Settings, clock: Clock | None = None) -> 
     api = await KubeApi.connect(settings.kubernetes, settings.kube_context, deadline_s=settings.kubernetes_deadline_s)
     async with contextlib.AsyncExitStack() as stack:
         stack.push_async_callback(api.close)
-        istiods = Istiods(api, _words(settings.istiod), deadline_s=settings.mesh_deadline_s)
+        istiods = Istiods(api, addresses(settings.istiod), deadline_s=settings.mesh_deadline_s)
         stack.push_async_callback(istiods.close)
         if asked is not None:
             stack.push_async_callback(asked.metrics.close)
@@ -220,5 +220,6 @@ async def _note(store: ClusterStore, runner: Runner, key: ShiftKey, error: Tideg
         await store.note_trouble(key, replace(trouble, failures=1))
 
 
-def _words(text: str) -> list[str]:
+def addresses(text: str) -> list[str]:
+    """Those of a setting that names several, by commas."""
     return [each.strip().rstrip("/") for each in text.split(",") if each.strip()]

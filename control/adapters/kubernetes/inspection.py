@@ -54,10 +54,11 @@ async def rights(api: KubeApi, wanted: Sequence[Right], places: Mapping[str, str
 
 async def policies(api: KubeApi, names: Sequence[str]) -> dict[str, bool | None]:
     """Which of them stand, with a binding that denies. None of one that may not be looked at."""
-    return {name: await _stands(api, name) for name in names}
+    return {name: await stands(api, name) for name in names}
 
 
-async def _stands(api: KubeApi, name: str) -> bool | None:
+async def stands(api: KubeApi, name: str) -> bool | None:
+    """Is an admission policy there, with a binding of its name that denies? None where it may not be looked at."""
     try:
         await api.get(POLICIES, "", name)
         binding = await api.get(BINDINGS, "", name)

@@ -4,8 +4,9 @@ import asyncio
 import contextlib
 from collections.abc import AsyncIterator
 
-from control.adapters.kubernetes.api import BINDINGS, POLICIES, TRAFFIC_SHIFTS, Json, KubeApi
+from control.adapters.kubernetes.api import TRAFFIC_SHIFTS, Json, KubeApi
 from control.adapters.kubernetes.informer import Informer, Key
+from control.adapters.kubernetes.inspection import stands
 from control.adapters.kubernetes.notes import (
     FINALIZER,
     command,
@@ -18,7 +19,7 @@ from control.adapters.kubernetes.notes import (
 )
 from control.adapters.kubernetes.store import ClusterStore
 from control.engine.command import Command
-from control.errors import NotFound, Refused, TidegateError
+from control.errors import NotFound, Refused
 from control.ports import Clock
 
 AUTHOR_POLICY = "tidegate-command-author"
@@ -92,16 +93,8 @@ class Mailbox:
         """Is the policy in force that refuses every author's name but the caller's own?"""
         now = asyncio.get_running_loop().time()
         if now - self._policy[0] > POLICY_FRESH_S:
-            self._policy = now, await self._policy_stands()
+            self._policy = now, await stands(self._api, AUTHOR_POLICY) is True
         return self._policy[1]
-
-    async def _policy_stands(self) -> bool:
-        try:
-            await self._api.get(POLICIES, "", AUTHOR_POLICY)
-            binding = await self._api.get(BINDINGS, "", AUTHOR_POLICY)
-        except TidegateError:
-            return False
-        return "Deny" in binding["spec"].get("validationActions", ())
 
 
 def _asked(item: Json) -> Json:
